@@ -1,0 +1,21 @@
+# pg_sliced: see README.md; ./dev wraps this for a private, throw-away server.
+
+MODULE_big = pg_sliced
+EXTENSION = pg_sliced
+DATA = sql/pg_sliced--1.0.sql
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+PG_CPPFLAGS = -I$(CURDIR)/src
+SHLIB_LINK = -llz4 -lzstd
+
+REGRESS = $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))
+REGRESS_OPTS = --inputdir=test --outputdir=test/output
+ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=test --outputdir=test/output_iso
+EXTRA_CLEAN = test/output test/output_iso
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# Headers are few and every file is small: rebuild all when one changes.
+$(OBJS): $(wildcard src/*/*.h)

@@ -1,0 +1,76 @@
+/*
+ * am.h
+ *	  The callbacks of the access method, by file.
+ *
+ * handler.c copies heap's routine and puts these in its place; whatever is not
+ * here is heap's.
+ */
+#ifndef SLICED_AM_AM_H
+#define SLICED_AM_AM_H
+
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+
+/* heap's routine, for what we wrap */
+extern const TableAmRoutine *sliced_heap;
+
+/* Is this table's access method ours? */
+extern bool sliced_is_ours(Relation rel);
+
+/* scan.c: rows on their way out */
+extern void sliced_scan_callbacks(TableAmRoutine *routine);
+
+/* modify.c: rows on their way in, and out of the world */
+extern void sliced_modify_callbacks(TableAmRoutine *routine);
+
+/* rewrite.c: VACUUM FULL and CLUSTER */
+extern void sliced_relation_copy_for_cluster(Relation OldTable, Relation NewTable,
+											 Relation OldIndex, bool use_sort,
+											 TransactionId OldestXmin,
+											 TransactionId *xid_cutoff,
+											 MultiXactId *multi_cutoff,
+											 double *num_tuples,
+											 double *tups_vacuumed,
+											 double *tups_recently_dead);
+
+/* heap_bridge.c: where heapam insists on heap */
+extern void sliced_bridge_init(void);
+extern void sliced_bridge_callbacks(TableAmRoutine *routine);
+
+/*
+ * Make 'rel' pass for a table of heap, and back.  Calls nest; between them an
+ * error must lead to sliced_bridge_leave() as well (PG_FINALLY).
+ */
+typedef struct SlicedBridge
+{
+	Relation	rel;
+	const TableAmRoutine *ours;
+	struct SlicedBridge *outer;
+} SlicedBridge;
+
+extern void sliced_bridge_enter(SlicedBridge *bridge, Relation rel);
+extern void sliced_bridge_leave(SlicedBridge *bridge);
+
+/*
+ * Raise the length up to which core's toaster leaves rows of 'rel' alone to
+ * sliced_row_inline_limit().  The same rules hold.
+ */
+typedef struct SlicedRaisedTarget
+{
+	Relation	rel;
+	bytea	   *raised;
+	bytea	   *saved;
+} SlicedRaisedTarget;
+
+extern void sliced_target_raise(SlicedRaisedTarget *target, Relation rel);
+extern void sliced_target_restore(SlicedRaisedTarget *target);
+
+/* decoding.c: what logical decoding must be able to see */
+extern bool sliced_is_decoded(Relation rel);
+extern bool sliced_hides_slices(Relation rel);
+extern bool sliced_identity_needs_values(Relation rel, HeapTuple oldtup);
+extern void sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * decoding.c
+ *	  What logical decoding must be able to see.
+ *
+ * Decoding rebuilds values from the WAL of core's chunks and cannot read
+ * slices, so a row that somebody may decode goes the core way.  Whether anybody
+ * may is exact, per transaction: a slot decodes only transactions that had no
+ * xid yet when it was created.  So we take the xid first and then look for
+ * logical slots, of any database, since a slot can be copied into another; if
+ * there is none, none made later will decode this transaction.
+ *
+ * The identity of an old row is logged as well.  heapam fetches its values only
+ * if the tuple has HEAP_HASEXTERNAL, which our rows do not have on disk, so it
+ * is set for as long as heapam needs it.
+ */
+#include "postgres.h"
+
+#include "access/heaptoast.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "am/am.h"
+#include "base/settings.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_class.h"
+#include "format/pointer.h"
+#include "replication/slot.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+
+static bool
+logical_slot_exists(void)
+{
+	bool		found = false;
+
+	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	for (int i = 0; i < max_replication_slots && !found; i++)
+	{
+		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
+
+		found = slot->in_use && SlotIsLogical(slot);
+	}
+	LWLockRelease(ReplicationSlotControlLock);
+	return found;
+}
+
+/*
+ * May somebody decode what this transaction does to the table?
+ */
+bool
+sliced_is_decoded(Relation rel)
+{
+	/* the last transaction of which we know that nobody will decode it */
+	static FullTransactionId unseen = {0};
+	FullTransactionId xid;
+
+	if (!RelationIsLogicallyLogged(rel))
+		return false;
+	if (sliced_logical_decoding != SLICED_DECODING_AUTO)
+		return sliced_logical_decoding == SLICED_DECODING_ON;
+
+	xid = GetTopFullTransactionId();
+	if (FullTransactionIdEquals(xid, unseen))
+		return false;
+	if (logical_slot_exists())
+		return true;
+	unseen = xid;
+	return false;
+}
+
+/*
+ * Must slices be kept out of the WAL that is decoded?  The decoder takes every
+ * row of a toast relation for a chunk of core's and stops at ours, even if
+ * nobody subscribes to the table.
+ */
+bool
+sliced_hides_slices(Relation rel)
+{
+	return RelationIsLogicallyLogged(rel) &&
+		sliced_logical_decoding == SLICED_DECODING_OFF;
+}
+
+/* Does the row's replica identity include values of ours? */
+bool
+sliced_identity_needs_values(Relation rel, HeapTuple oldtup)
+{
+	Bitmapset  *key;
+	TupleDesc	desc = RelationGetDescr(rel);
+	bool		result = false;
+	int			i = -1;
+
+	switch (rel->rd_rel->relreplident)
+	{
+		case REPLICA_IDENTITY_NOTHING:
+			return false;
+		case REPLICA_IDENTITY_FULL:
+			return true;
+	}
+
+	key = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_IDENTITY_KEY);
+	while ((i = bms_next_member(key, i)) >= 0)
+	{
+		AttrNumber	attno = i + FirstLowInvalidHeapAttributeNumber;
+		struct varatt_external ptr;
+		bool		isnull;
+		Datum		value;
+
+		if (attno <= 0 || TupleDescAttr(desc, attno - 1)->attlen != -1)
+			continue;
+		value = heap_getattr(oldtup, attno, desc, &isnull);
+		if (!isnull && sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(value)))
+			result = true;
+	}
+	bms_free(key);
+	return result;
+}
+
+/*
+ * Set or clear HEAP_HASEXTERNAL of a marked row where it is.  Whoever exposes
+ * it has locked the row.  A crash may leave the flag set: the marker is what
+ * counts, and the next one to change the row clears it.
+ */
+void
+sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose)
+{
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
+	Page		page;
+	ItemId		lp;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	page = BufferGetPage(buffer);
+	lp = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
+	if (ItemIdIsNormal(lp))
+	{
+		HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, lp);
+
+		if (sliced_tuple_is_marked(header))
+		{
+			if (expose)
+				header->t_infomask |= HEAP_HASEXTERNAL;
+			else
+				header->t_infomask &= ~HEAP_HASEXTERNAL;
+			MarkBufferDirtyHint(buffer, true);
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+}

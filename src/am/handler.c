@@ -1,0 +1,59 @@
+/*
+ * handler.c
+ *	  The access method: heap's routine with some callbacks of our own.
+ *
+ * One access method plays two roles.  As the access method of a table it toasts
+ * rows into slices; as that of the table's toast relation, which core creates
+ * with it because relation_toast_am() says so, it answers core's requests for
+ * ranges of a value.  Everything above, types and clients and dumps, sees
+ * ordinary toast pointers.
+ */
+#include "postgres.h"
+
+#include "access/heaptoast.h"
+#include "am/am.h"
+#include "fmgr.h"
+#include "store/reader.h"
+
+static TableAmRoutine sliced_routine;
+const TableAmRoutine *sliced_heap;
+
+bool
+sliced_is_ours(Relation rel)
+{
+	return rel->rd_tableam == &sliced_routine;
+}
+
+static Oid
+sliced_relation_toast_am(Relation rel)
+{
+	return rel->rd_rel->relam;
+}
+
+static void
+sliced_relation_fetch_toast_slice(Relation toastrel, Oid valueid, int32 attrsize,
+								  int32 sliceoffset, int32 slicelength,
+								  struct varlena *result)
+{
+	if (!sliced_value_read(toastrel, valueid, sliceoffset, slicelength, VARDATA(result)))
+		heap_fetch_toast_slice(toastrel, valueid, attrsize, sliceoffset, slicelength, result);
+}
+
+PG_FUNCTION_INFO_V1(sliced_handler);
+
+Datum
+sliced_handler(PG_FUNCTION_ARGS)
+{
+	if (sliced_heap == NULL)
+	{
+		sliced_routine = *GetHeapamTableAmRoutine();
+		sliced_scan_callbacks(&sliced_routine);
+		sliced_modify_callbacks(&sliced_routine);
+		sliced_bridge_callbacks(&sliced_routine);
+		sliced_routine.relation_copy_for_cluster = sliced_relation_copy_for_cluster;
+		sliced_routine.relation_toast_am = sliced_relation_toast_am;
+		sliced_routine.relation_fetch_toast_slice = sliced_relation_fetch_toast_slice;
+		sliced_heap = GetHeapamTableAmRoutine();
+	}
+	PG_RETURN_POINTER(&sliced_routine);
+}

@@ -1,0 +1,147 @@
+/*
+ * heap_bridge.c
+ *	  Where heapam insists on heap.
+ *
+ * Index builds: heap_getnext() refuses relations whose routine is not heap's.
+ * So the routine is exchanged for as long as the scan takes.  The relcache may
+ * rebuild the entry meanwhile (a concurrent GRANT is enough) and put our routine
+ * back; a relcache callback exchanges it again.
+ *
+ * Long rows: heapam calls core's toaster for rows longer than a quarter of a
+ * page, and how long it lets them be is a storage parameter of the table
+ * (toast_tuple_target).  Where the table does not set it, ours is put in its
+ * place while heapam works on such a row.
+ *
+ * Everything of this kind is here, and nothing of it outlives an error.
+ */
+#include "postgres.h"
+
+#include "access/heaptoast.h"
+#include "am/am.h"
+#include "toaster/row_toast.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* Innermost first. */
+static SlicedBridge *bridges = NULL;
+
+static void
+exchange_again(Datum arg, Oid relid)
+{
+	for (SlicedBridge *b = bridges; b != NULL; b = b->outer)
+		if (!OidIsValid(relid) || RelationGetRelid(b->rel) == relid)
+			b->rel->rd_tableam = sliced_heap;
+}
+
+void
+sliced_bridge_init(void)
+{
+	CacheRegisterRelcacheCallback(exchange_again, (Datum) 0);
+}
+
+void
+sliced_bridge_enter(SlicedBridge *bridge, Relation rel)
+{
+	bridge->rel = rel;
+	bridge->ours = rel->rd_tableam;
+	bridge->outer = bridges;
+	bridges = bridge;
+	rel->rd_tableam = sliced_heap;
+}
+
+void
+sliced_bridge_leave(SlicedBridge *bridge)
+{
+	Assert(bridges == bridge);
+	bridges = bridge->outer;
+	bridge->rel->rd_tableam = bridge->ours;
+}
+
+static double
+sliced_index_build_range_scan(Relation rel, Relation index, struct IndexInfo *info,
+							  bool allow_sync, bool anyvisible, bool progress,
+							  BlockNumber start_block, BlockNumber numblocks,
+							  IndexBuildCallback callback, void *callback_state,
+							  TableScanDesc scan)
+{
+	SlicedBridge bridge;
+	double		result = 0;
+
+	sliced_bridge_enter(&bridge, rel);
+	PG_TRY();
+	{
+		result = sliced_heap->index_build_range_scan(rel, index, info, allow_sync,
+													 anyvisible, progress, start_block,
+													 numblocks, callback, callback_state,
+													 scan);
+	}
+	PG_FINALLY();
+	{
+		sliced_bridge_leave(&bridge);
+	}
+	PG_END_TRY();
+	return result;
+}
+
+static void
+sliced_index_validate_scan(Relation rel, Relation index, struct IndexInfo *info,
+						   Snapshot snapshot, struct ValidateIndexState *state)
+{
+	SlicedBridge bridge;
+
+	sliced_bridge_enter(&bridge, rel);
+	PG_TRY();
+	{
+		sliced_heap->index_validate_scan(rel, index, info, snapshot, state);
+	}
+	PG_FINALLY();
+	{
+		sliced_bridge_leave(&bridge);
+	}
+	PG_END_TRY();
+}
+
+void
+sliced_bridge_callbacks(TableAmRoutine *routine)
+{
+	routine->index_build_range_scan = sliced_index_build_range_scan;
+	routine->index_validate_scan = sliced_index_validate_scan;
+}
+
+void
+sliced_target_raise(SlicedRaisedTarget *target, Relation rel)
+{
+	StdRdOptions *options = MemoryContextAllocZero(CacheMemoryContext, sizeof(StdRdOptions));
+
+	if (rel->rd_options != NULL)
+		memcpy(options, rel->rd_options, sizeof(StdRdOptions));
+	else
+	{
+		SET_VARSIZE(options, sizeof(StdRdOptions));
+		options->fillfactor = HEAP_DEFAULT_FILLFACTOR;
+		options->parallel_workers = -1;
+	}
+	options->toast_tuple_target = sliced_row_inline_limit(rel);
+
+	target->rel = rel;
+	target->saved = rel->rd_options;
+	target->raised = (bytea *) options;
+	rel->rd_options = target->raised;
+}
+
+/*
+ * If the relcache has rebuilt the entry meanwhile, it has freed what it found
+ * there, ours, and what we saved is nobody's any more.
+ */
+void
+sliced_target_restore(SlicedRaisedTarget *target)
+{
+	if (target->rel->rd_options == target->raised)
+	{
+		target->rel->rd_options = target->saved;
+		pfree(target->raised);
+	}
+	else if (target->saved != NULL)
+		pfree(target->saved);
+}

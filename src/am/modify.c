@@ -1,0 +1,470 @@
+/*
+ * modify.c
+ *	  Rows on their way into the table, and their end.
+ *
+ * When slices are written, relative to the row:
+ *
+ *	insert	slices first.  Nobody can find the row before, and a unique index on
+ *			an expression may read it as soon as its index entry exists.
+ *	update	row first, slices second, but still before this callback returns and
+ *			thus before any index entry.  heap_update() is what decides whether
+ *			there is an update at all: slices written before it would have to be
+ *			taken back whenever a concurrent update wins.
+ *	delete	row first, for the same reason.
+ *
+ * The caller's slot keeps the raw values, from which index entries are made.
+ */
+#include "postgres.h"
+
+#include "access/heaptoast.h"
+#include "am/am.h"
+#include "executor/tuptable.h"
+#include "format/pointer.h"
+#include "storage/bufmgr.h"
+#include "toaster/row_toast.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+/* Memory for toasting rows; freed as a whole. */
+static MemoryContext
+enter_work_context(MemoryContext *old)
+{
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "sliced row",
+											   ALLOCSET_DEFAULT_SIZES);
+
+	*old = MemoryContextSwitchTo(work);
+	return work;
+}
+
+static void
+leave_work_context(MemoryContext work, MemoryContext old)
+{
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+}
+
+/*
+ * The row version at 'tid', copied, if it has values outside the row; NULL
+ * otherwise.  What heapam will find wrong with 'tid' is left to heapam.
+ */
+static HeapTuple
+fetch_toasted_row(Relation rel, ItemPointer tid)
+{
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
+	OffsetNumber offnum = ItemPointerGetOffsetNumber(tid);
+	HeapTuple	result = NULL;
+	Page		page;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	if (offnum >= FirstOffsetNumber && offnum <= PageGetMaxOffsetNumber(page))
+	{
+		ItemId		lp = PageGetItemId(page, offnum);
+
+		if (ItemIdIsNormal(lp))
+		{
+			HeapTupleData tuple;
+
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, lp);
+			tuple.t_len = ItemIdGetLength(lp);
+			tuple.t_self = *tid;
+			tuple.t_tableOid = RelationGetRelid(rel);
+			if (sliced_tuple_is_marked(tuple.t_data) || HeapTupleHasExternal(&tuple))
+				result = heap_copytuple(&tuple);
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+	return result;
+}
+
+/* Does heapam need to be kept from toasting this row, which we left inline? */
+static inline bool
+is_long_inline_row(SlicedRowToast *rt)
+{
+	return !rt->core_way && rt->tuple->t_len > TOAST_TUPLE_THRESHOLD;
+}
+
+static void
+insert_row(Relation rel, SlicedRowToast *rt, CommandId cid, int options,
+		   BulkInsertState bistate)
+{
+	SlicedRaisedTarget target;
+
+	if (!is_long_inline_row(rt))
+	{
+		heap_insert(rel, rt->tuple, cid, options, bistate);
+		return;
+	}
+	sliced_target_raise(&target, rel);
+	PG_TRY();
+	{
+		heap_insert(rel, rt->tuple, cid, options, bistate);
+	}
+	PG_FINALLY();
+	{
+		sliced_target_restore(&target);
+	}
+	PG_END_TRY();
+}
+
+static void
+insert_rows(Relation rel, TupleTableSlot **slots, int nslots, bool any_long,
+			CommandId cid, int options, BulkInsertState bistate)
+{
+	SlicedRaisedTarget target;
+
+	if (!any_long)
+	{
+		heap_multi_insert(rel, slots, nslots, cid, options, bistate);
+		return;
+	}
+	sliced_target_raise(&target, rel);
+	PG_TRY();
+	{
+		heap_multi_insert(rel, slots, nslots, cid, options, bistate);
+	}
+	PG_FINALLY();
+	{
+		sliced_target_restore(&target);
+	}
+	PG_END_TRY();
+}
+
+static TM_Result
+update_row(Relation rel, ItemPointer otid, SlicedRowToast *rt, CommandId cid,
+		   Snapshot crosscheck, bool wait, TM_FailureData *tmfd, LockTupleMode *lockmode)
+{
+	SlicedRaisedTarget target;
+	TM_Result	result = TM_Invisible;
+
+	if (!is_long_inline_row(rt))
+		return heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
+
+	sliced_target_raise(&target, rel);
+	PG_TRY();
+	{
+		result = heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
+	}
+	PG_FINALLY();
+	{
+		sliced_target_restore(&target);
+	}
+	PG_END_TRY();
+	return result;
+}
+
+/*
+ * Insert 'tuple', speculatively if 'spec_token' is not NULL.
+ */
+static void
+insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+	   BulkInsertState bistate, const uint32 *spec_token)
+{
+	bool		should_free;
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, true, &should_free);
+
+	slot->tts_tableOid = RelationGetRelid(rel);
+	tuple->t_tableOid = slot->tts_tableOid;
+	if (spec_token != NULL)
+	{
+		HeapTupleHeaderSetSpeculativeToken(tuple->t_data, *spec_token);
+		options |= HEAP_INSERT_SPECULATIVE;
+	}
+
+	if (!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(tuple) ||
+		sliced_is_decoded(rel))
+	{
+		heap_insert(rel, tuple, cid, options, bistate);
+		slot->tts_tid = tuple->t_self;
+	}
+	else
+	{
+		MemoryContext old;
+		MemoryContext work = enter_work_context(&old);
+		SlicedWriter *writer = NULL;
+		SlicedRowToast rt;
+
+		sliced_row_toast(&rt, rel, tuple, NULL, NULL, false,
+						 &writer, options, sliced_hides_slices(rel));
+		if (writer != NULL)
+		{
+			sliced_row_write(&rt, writer);
+			sliced_writer_close(writer);
+		}
+		rt.tuple->t_tableOid = slot->tts_tableOid;
+		if (spec_token != NULL)
+			HeapTupleHeaderSetSpeculativeToken(rt.tuple->t_data, *spec_token);
+		insert_row(rel, &rt, cid, options, bistate);
+		slot->tts_tid = rt.tuple->t_self;
+		leave_work_context(work, old);
+	}
+
+	if (should_free)
+		pfree(tuple);
+}
+
+static void
+sliced_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+					BulkInsertState bistate)
+{
+	insert(rel, slot, cid, options, bistate, NULL);
+}
+
+static void
+sliced_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
+								int options, BulkInsertState bistate, uint32 spec_token)
+{
+	insert(rel, slot, cid, options, bistate, &spec_token);
+}
+
+static void
+sliced_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 spec_token,
+								  bool succeeded)
+{
+	HeapTuple	row;
+	List	   *values;
+
+	if (succeeded)
+	{
+		heap_finish_speculative(rel, &slot->tts_tid);
+		return;
+	}
+
+	row = fetch_toasted_row(rel, &slot->tts_tid);
+	heap_abort_speculative(rel, &slot->tts_tid);
+	if (row != NULL && sliced_tuple_is_marked(row->t_data))
+	{
+		values = sliced_row_values(rel, row);
+		sliced_row_delete_values(rel, values, true);
+		list_free(values);
+	}
+	if (row != NULL)
+		heap_freetuple(row);
+}
+
+/*
+ * Rows that need toasting are inserted from slots of our own, which hold the
+ * toasted rows; the slices of all of them go into the toast relation together.
+ */
+static void
+sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid,
+					int options, BulkInsertState bistate)
+{
+	MemoryContext old;
+	MemoryContext work = NULL;
+	SlicedWriter *writer = NULL;
+	TupleTableSlot **inserted = slots;
+	bool		any_long = false;
+
+	for (int i = 0; i < nslots && OidIsValid(rel->rd_rel->reltoastrelid); i++)
+	{
+		bool		should_free;
+		HeapTuple	tuple = ExecFetchSlotHeapTuple(slots[i], true, &should_free);
+		SlicedRowToast rt;
+
+		if (sliced_row_is_oversized(tuple))
+		{
+			if (work == NULL)
+			{
+				if (sliced_is_decoded(rel))
+					break;
+				work = enter_work_context(&old);
+				inserted = palloc(nslots * sizeof(TupleTableSlot *));
+				memcpy(inserted, slots, nslots * sizeof(TupleTableSlot *));
+			}
+			sliced_row_toast(&rt, rel, tuple, NULL, NULL, false,
+							 &writer, options, sliced_hides_slices(rel));
+			if (writer != NULL)
+				sliced_row_write(&rt, writer);
+			any_long |= is_long_inline_row(&rt);
+			inserted[i] = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+			ExecStoreHeapTuple(rt.tuple, inserted[i], false);
+		}
+		if (should_free)
+			pfree(tuple);
+	}
+
+	if (writer != NULL)
+		sliced_writer_close(writer);
+
+	insert_rows(rel, inserted, nslots, any_long, cid, options, bistate);
+
+	if (work == NULL)
+		return;
+	for (int i = 0; i < nslots; i++)
+		if (inserted[i] != slots[i])
+		{
+			slots[i]->tts_tid = inserted[i]->tts_tid;
+			slots[i]->tts_tableOid = inserted[i]->tts_tableOid;
+			ExecDropSingleTupleTableSlot(inserted[i]);
+		}
+	leave_work_context(work, old);
+}
+
+/*
+ * Let heapam log the old row's identity with its values: lock the row, so that
+ * nobody else works on it, and set the flag.  Anything but TM_Ok is what the
+ * update or delete would have got.
+ */
+static TM_Result
+lock_and_expose(Relation rel, ItemPointer tid, CommandId cid, bool wait,
+				LockTupleMode mode, TM_FailureData *tmfd)
+{
+	HeapTupleData tuple;
+	Buffer		buffer;
+	TM_Result	result;
+
+	tuple.t_self = *tid;
+	result = heap_lock_tuple(rel, &tuple, cid, mode, wait ? LockWaitBlock : LockWaitError,
+							 false, &buffer, tmfd);
+	ReleaseBuffer(buffer);
+	if (result == TM_Ok)
+		sliced_old_row_expose(rel, tid, true);
+	return result;
+}
+
+/*
+ * Update a row of ours, or one that becomes ours.  'oldtup' is marked, or NULL.
+ */
+static TM_Result
+update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
+			CommandId cid, Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
+			LockTupleMode *lockmode)
+{
+	bool		decoded = sliced_is_decoded(rel);
+	bool		expose = decoded && oldtup != NULL && sliced_identity_needs_values(rel, oldtup);
+	SlicedWriter *writer = NULL;
+	SlicedRowToast rt;
+	TM_Result	result;
+
+	/*
+	 * A pointer that stays is as good as in core for whoever decodes the row,
+	 * but new values have to be core's.
+	 */
+	sliced_row_toast(&rt, rel, newtup, oldtup, NULL,
+					 expose || (decoded && newtup->t_len > TOAST_TUPLE_THRESHOLD),
+					 &writer, 0, sliced_hides_slices(rel));
+	rt.tuple->t_tableOid = newtup->t_tableOid;
+
+	if (expose)
+	{
+		*lockmode = LockTupleExclusive;
+		result = lock_and_expose(rel, otid, cid, wait, *lockmode, tmfd);
+		if (result != TM_Ok)
+			return result;
+	}
+	else if (oldtup != NULL && HeapTupleHasExternal(oldtup))
+		sliced_old_row_expose(rel, otid, false);	/* left over from a crash */
+
+	result = update_row(rel, otid, &rt, cid, crosscheck, wait, tmfd, lockmode);
+	newtup->t_self = rt.tuple->t_self;
+	if (HeapTupleIsHeapOnly(rt.tuple))
+		HeapTupleSetHeapOnly(newtup);
+
+	if (expose)
+		sliced_old_row_expose(rel, otid, false);
+	if (result == TM_Ok)
+	{
+		if (writer != NULL)
+			sliced_row_write(&rt, writer);
+		sliced_row_delete_values(rel, rt.old_values, false);
+	}
+	if (writer != NULL)
+		sliced_writer_close(writer);
+	return result;
+}
+
+static TM_Result
+sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId cid,
+					Snapshot snapshot, Snapshot crosscheck, bool wait,
+					TM_FailureData *tmfd, LockTupleMode *lockmode, bool *update_indexes)
+{
+	bool		should_free;
+	HeapTuple	newtup = ExecFetchSlotHeapTuple(slot, true, &should_free);
+	HeapTuple	oldtup = NULL;
+	TM_Result	result;
+
+	slot->tts_tableOid = RelationGetRelid(rel);
+	newtup->t_tableOid = slot->tts_tableOid;
+
+	if (OidIsValid(rel->rd_rel->reltoastrelid))
+		oldtup = fetch_toasted_row(rel, otid);
+
+	if (oldtup != NULL ? !sliced_tuple_is_marked(oldtup->t_data) :
+		!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(newtup))
+	{
+		/* nothing to toast, or a row that core has toasted and core goes on with */
+		result = heap_update(rel, otid, newtup, cid, crosscheck, wait, tmfd, lockmode);
+	}
+	else
+	{
+		MemoryContext old;
+		MemoryContext work = enter_work_context(&old);
+
+		result = update_ours(rel, otid, oldtup, newtup, cid, crosscheck, wait, tmfd, lockmode);
+		leave_work_context(work, old);
+	}
+
+	slot->tts_tid = newtup->t_self;
+	*update_indexes = result == TM_Ok && !HeapTupleIsHeapOnly(newtup);
+
+	if (oldtup != NULL)
+		heap_freetuple(oldtup);
+	if (should_free)
+		pfree(newtup);
+	return result;
+}
+
+static TM_Result
+sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snapshot,
+					Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
+					bool changing_part)
+{
+	HeapTuple	row = NULL;
+	List	   *values;
+	bool		expose;
+	TM_Result	result;
+
+	if (OidIsValid(rel->rd_rel->reltoastrelid))
+		row = fetch_toasted_row(rel, tid);
+	if (row == NULL || !sliced_tuple_is_marked(row->t_data))
+	{
+		if (row != NULL)
+			heap_freetuple(row);
+		return heap_delete(rel, tid, cid, crosscheck, wait, tmfd, changing_part);
+	}
+
+	expose = sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);
+	if (expose)
+	{
+		result = lock_and_expose(rel, tid, cid, wait, LockTupleExclusive, tmfd);
+		if (result != TM_Ok)
+			return result;
+	}
+	else if (HeapTupleHasExternal(row))
+		sliced_old_row_expose(rel, tid, false); /* left over from a crash */
+
+	result = heap_delete(rel, tid, cid, crosscheck, wait, tmfd, changing_part);
+
+	if (expose)
+		sliced_old_row_expose(rel, tid, false);
+	if (result == TM_Ok)
+	{
+		values = sliced_row_values(rel, row);
+		sliced_row_delete_values(rel, values, false);
+		list_free(values);
+	}
+	heap_freetuple(row);
+	return result;
+}
+
+void
+sliced_modify_callbacks(TableAmRoutine *routine)
+{
+	routine->tuple_insert = sliced_tuple_insert;
+	routine->tuple_insert_speculative = sliced_tuple_insert_speculative;
+	routine->tuple_complete_speculative = sliced_tuple_complete_speculative;
+	routine->multi_insert = sliced_multi_insert;
+	routine->tuple_update = sliced_tuple_update;
+	routine->tuple_delete = sliced_tuple_delete;
+}

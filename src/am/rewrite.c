@@ -1,0 +1,322 @@
+/*
+ * rewrite.c
+ *	  VACUUM FULL and CLUSTER.
+ *
+ * heap's own function would hand every long row to core's toaster and so turn
+ * the table into core's format.  This one reads the old table with heap's
+ * visibility rules, toasts every row anew with the settings its columns have
+ * now, and leaves the rest to heap's rewrite module, which keeps update chains
+ * together.  Rows that core had toasted become ours on the way: what is
+ * rewritten is never decoded.
+ *
+ * Where core is going to exchange the contents of the two toast relations
+ * (rd_toastoid), values keep their ids.  Versions of one row that share a value
+ * then share it in the new table: the first one writes it.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/rewriteheap.h"
+#include "access/xact.h"
+#include "am/am.h"
+#include "catalog/catalog.h"
+#include "commands/progress.h"
+#include "format/pointer.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "toaster/row_toast.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/tuplesort.h"
+
+typedef struct Rewrite
+{
+	Relation	oldrel;
+	Relation	newrel;
+	RewriteState heap;
+	SlicedWriter *writer;		/* NULL if the new table has no toast relation */
+	MemoryContext row_mcxt;
+	Datum	   *values;
+	bool	   *isnull;
+	Oid		   *keep_ids;
+	TransactionId oldest_xmin;
+	double		num_tuples;
+	double		tups_vacuumed;
+	double		tups_recently_dead;
+} Rewrite;
+
+/*
+ * Which value ids go with the row into the new table?  Leaves what the row's
+ * columns contain in rw->values.
+ */
+static void
+take_apart(Rewrite *rw, HeapTuple tuple)
+{
+	TupleDesc	desc = RelationGetDescr(rw->newrel);
+
+	heap_deform_tuple(tuple, RelationGetDescr(rw->oldrel), rw->values, rw->isnull);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		struct varlena *value = (struct varlena *) DatumGetPointer(rw->values[i]);
+
+		rw->keep_ids[i] = InvalidOid;
+		if (TupleDescAttr(desc, i)->attisdropped)
+			rw->isnull[i] = true;
+		else if (!rw->isnull[i] && TupleDescAttr(desc, i)->attlen == -1 &&
+				 VARATT_IS_EXTERNAL_ONDISK(value))
+		{
+			struct varatt_external ptr;
+
+			VARATT_EXTERNAL_GET_POINTER(ptr, value);
+			if (ptr.va_toastrelid == rw->newrel->rd_toastoid)
+				rw->keep_ids[i] = ptr.va_valueid;
+		}
+	}
+}
+
+static void
+copy_row(Rewrite *rw, HeapTuple tuple)
+{
+	MemoryContext old = MemoryContextSwitchTo(rw->row_mcxt);
+	HeapTuple	copy;
+
+	take_apart(rw, tuple);
+	copy = heap_form_tuple(RelationGetDescr(rw->newrel), rw->values, rw->isnull);
+	if (rw->writer != NULL && sliced_row_is_oversized(copy))
+	{
+		SlicedRowToast rt;
+		ListCell   *lc;
+
+		sliced_row_toast(&rt, rw->newrel, copy, NULL, rw->keep_ids, false,
+						 &rw->writer, 0, false);
+		foreach(lc, rt.new_values)
+		{
+			SlicedNewValue *value = lfirst(lc);
+
+			if (!sliced_writer_has(rw->writer, value->valueid))
+				sliced_writer_add(rw->writer, value->valueid, &value->draft);
+		}
+		copy = rt.tuple;
+	}
+
+	MemoryContextSwitchTo(old);
+	rewrite_heap_tuple(rw->heap, tuple, copy);
+	MemoryContextReset(rw->row_mcxt);
+}
+
+/*
+ * Must the row go into the new table?  Tells the rewrite module if not.
+ */
+static bool
+survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
+{
+	HTSV_Result state;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	state = HeapTupleSatisfiesVacuum(tuple, rw->oldest_xmin, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+
+	switch (state)
+	{
+		case HEAPTUPLE_DEAD:
+			rw->tups_vacuumed++;
+			if (rewrite_heap_dead_tuple(rw->heap, tuple))
+			{
+				/* so its predecessor, counted as recently dead, is dead too */
+				rw->tups_vacuumed++;
+				rw->tups_recently_dead--;
+			}
+			return false;
+
+		case HEAPTUPLE_RECENTLY_DEAD:
+			rw->tups_recently_dead++;
+			break;
+
+		case HEAPTUPLE_LIVE:
+			break;
+
+			/* the table is locked, so these are changes of this transaction */
+		case HEAPTUPLE_INSERT_IN_PROGRESS:
+			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+				elog(WARNING, "concurrent insert in progress within table \"%s\"",
+					 RelationGetRelationName(rw->oldrel));
+			break;
+		case HEAPTUPLE_DELETE_IN_PROGRESS:
+			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple->t_data)))
+				elog(WARNING, "concurrent delete in progress within table \"%s\"",
+					 RelationGetRelationName(rw->oldrel));
+			rw->tups_recently_dead++;
+			break;
+	}
+	rw->num_tuples++;
+	return true;
+}
+
+/* Blocks done so far; a synchronized scan starts anywhere and wraps around. */
+static BlockNumber
+blocks_scanned(HeapScanDesc scan)
+{
+	return (scan->rs_cblock + scan->rs_nblocks - scan->rs_startblock) %
+		scan->rs_nblocks + 1;
+}
+
+static void
+scan_in_physical_order(Rewrite *rw, TupleTableSlot *slot, Tuplesortstate *sort)
+{
+	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
+	TableScanDesc scan = table_beginscan(rw->oldrel, SnapshotAny, 0, NULL);
+	HeapScanDesc hscan = (HeapScanDesc) scan;
+	BlockNumber reported = InvalidBlockNumber;
+
+	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
+								 PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP);
+	pgstat_progress_update_param(PROGRESS_CLUSTER_TOTAL_HEAP_BLKS, hscan->rs_nblocks);
+
+	while (heap_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (hscan->rs_cblock != reported)
+		{
+			reported = hscan->rs_cblock;
+			pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_BLKS_SCANNED,
+										 blocks_scanned(hscan));
+		}
+		if (!survives(rw, bslot->base.tuple, bslot->buffer))
+			continue;
+		if (sort != NULL)
+			tuplesort_putheaptuple(sort, bslot->base.tuple);
+		else
+		{
+			copy_row(rw, bslot->base.tuple);
+			pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN,
+										 rw->num_tuples);
+		}
+		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED, rw->num_tuples);
+	}
+	pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_BLKS_SCANNED, hscan->rs_nblocks);
+	table_endscan(scan);
+}
+
+static void
+scan_in_index_order(Rewrite *rw, TupleTableSlot *slot, Relation index)
+{
+	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
+	IndexScanDesc scan = index_beginscan(rw->oldrel, index, SnapshotAny, 0, 0);
+
+	index_rescan(scan, NULL, 0, NULL, 0);
+	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
+								 PROGRESS_CLUSTER_PHASE_INDEX_SCAN_HEAP);
+	pgstat_progress_update_param(PROGRESS_CLUSTER_INDEX_RELID, RelationGetRelid(index));
+
+	while (index_getnext_slot(scan, ForwardScanDirection, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (scan->xs_recheck)
+			elog(ERROR, "CLUSTER does not support lossy index conditions");
+		if (!survives(rw, bslot->base.tuple, bslot->buffer))
+			continue;
+		copy_row(rw, bslot->base.tuple);
+		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED, rw->num_tuples);
+		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN, rw->num_tuples);
+	}
+	index_endscan(scan);
+}
+
+static void
+copy_sorted(Rewrite *rw, Tuplesortstate *sort)
+{
+	HeapTuple	tuple;
+	int64		written = 0;
+
+	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE, PROGRESS_CLUSTER_PHASE_SORT_TUPLES);
+	tuplesort_performsort(sort);
+	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
+								 PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP);
+	while ((tuple = tuplesort_getheaptuple(sort, true)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		copy_row(rw, tuple);
+		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN, ++written);
+	}
+}
+
+/*
+ * Copy all rows.  Both tables pass for heap's meanwhile: we want the tuples as
+ * they are on disk.
+ */
+static void
+copy_table(Rewrite *rw, Relation index, bool use_sort)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rw->oldrel),
+													&TTSOpsBufferHeapTuple);
+
+	if (use_sort)
+	{
+		Tuplesortstate *sort = tuplesort_begin_cluster(RelationGetDescr(rw->oldrel), index,
+													   maintenance_work_mem, NULL,
+													   TUPLESORT_NONE);
+
+		scan_in_physical_order(rw, slot, sort);
+		copy_sorted(rw, sort);
+		tuplesort_end(sort);
+	}
+	else if (index != NULL)
+		scan_in_index_order(rw, slot, index);
+	else
+		scan_in_physical_order(rw, slot, NULL);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+void
+sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation index,
+								 bool use_sort, TransactionId oldest_xmin,
+								 TransactionId *xid_cutoff, MultiXactId *multi_cutoff,
+								 double *num_tuples, double *tups_vacuumed,
+								 double *tups_recently_dead)
+{
+	int			natts = RelationGetDescr(newrel)->natts;
+	Rewrite		rw = {.oldrel = oldrel, .newrel = newrel, .oldest_xmin = oldest_xmin};
+	SlicedBridge bridge;
+	SlicedRaisedTarget target;
+
+	rw.values = palloc(natts * sizeof(Datum));
+	rw.isnull = palloc(natts * sizeof(bool));
+	rw.keep_ids = palloc(natts * sizeof(Oid));
+	rw.row_mcxt = AllocSetContextCreate(CurrentMemoryContext, "sliced rewrite",
+										ALLOCSET_DEFAULT_SIZES);
+	rw.heap = begin_heap_rewrite(oldrel, newrel, oldest_xmin, *xid_cutoff, *multi_cutoff);
+	if (OidIsValid(newrel->rd_rel->reltoastrelid))
+	{
+		/* like core, keep what is rewritten from being decoded */
+		rw.writer = sliced_writer_open(newrel->rd_rel->reltoastrelid, 0,
+									   RelationIsLogicallyLogged(oldrel));
+		if (OidIsValid(newrel->rd_toastoid))
+			sliced_writer_avoid_ids_of(rw.writer, newrel->rd_toastoid);
+	}
+
+	sliced_target_raise(&target, newrel);
+	sliced_bridge_enter(&bridge, oldrel);
+	PG_TRY();
+	{
+		copy_table(&rw, index, use_sort);
+	}
+	PG_FINALLY();
+	{
+		sliced_bridge_leave(&bridge);
+		sliced_target_restore(&target);
+	}
+	PG_END_TRY();
+
+	if (rw.writer != NULL)
+		sliced_writer_close(rw.writer);
+	end_heap_rewrite(rw.heap);
+	MemoryContextDelete(rw.row_mcxt);
+	pfree(rw.values);
+	pfree(rw.isnull);
+	pfree(rw.keep_ids);
+
+	*num_tuples += rw.num_tuples;
+	*tups_vacuumed += rw.tups_vacuumed;
+	*tups_recently_dead += rw.tups_recently_dead;
+}

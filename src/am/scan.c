@@ -1,0 +1,226 @@
+/*
+ * scan.c
+ *	  Rows on their way out of the table.
+ *
+ * On disk, a row with values of ours bears the marker instead of
+ * HEAP_HASEXTERNAL.  Whatever leaves the access method must bear the flag, or
+ * INSERT INTO other SELECT * FROM ours would copy the pointers instead of the
+ * values.  So each callback that fills a slot lets heap do its work and then
+ * looks at the tuple: if it is marked, the slot gets a copy of its own with the
+ * flag set.  Rows without oversized values cost one test.
+ *
+ * Slots of our own could do this only when a tuple is taken out of them, and
+ * save the copy.  But heapam and the executor recognise their slots by address,
+ * so heapam would have to be called with the address exchanged, and JIT would
+ * no longer compile the deforming of any row of any of our tables.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "am/am.h"
+#include "executor/tuptable.h"
+#include "format/pointer.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/procarray.h"
+#include "store/toast_scan.h"
+#include "toaster/row_toast.h"
+
+static pg_noinline void
+replace_by_flagged_copy(TupleTableSlot *slot)
+{
+	HeapTupleHeader header;
+
+	ExecMaterializeSlot(slot);
+	header = ((HeapTupleTableSlot *) slot)->tuple->t_data;
+	header->t_infomask |= HEAP_HASEXTERNAL;
+	header->t_infomask2 &= ~SLICED_MARKER;
+}
+
+/* The slot has just been filled by heap. */
+static inline void
+restore_flag(TupleTableSlot *slot)
+{
+	if (unlikely(sliced_tuple_is_marked(((HeapTupleTableSlot *) slot)->tuple->t_data)))
+		replace_by_flagged_copy(slot);
+}
+
+/*
+ * A scan with a dirty snapshot, as logical replication does without an index,
+ * can see the new version of a row before the slices of its values are written:
+ * an update writes the row first (see modify.c).  Wait for them.  Returns false
+ * if the updating transaction aborted instead.
+ */
+static bool
+wait_for_slices(Relation rel, TupleTableSlot *slot)
+{
+	HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+	Relation	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+	List	   *valueids = sliced_row_values(rel, tuple);
+	bool		complete = true;
+	ListCell   *lc;
+
+	foreach(lc, valueids)
+	{
+		for (;;)
+		{
+			bool		in_progress = TransactionIdIsInProgress(xmin);
+			ToastScan	ts;
+			bool		found;
+
+			sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+			sliced_scan_seek(&ts, lfirst_oid(lc), SLICED_HEAD_SEQ, ForwardScanDirection);
+			found = sliced_scan_next(&ts, ForwardScanDirection);
+			sliced_scan_close(&ts, AccessShareLock);
+			if (found)
+				break;
+			if (!in_progress)
+			{
+				complete = TransactionIdDidCommit(xmin);
+				break;
+			}
+			CHECK_FOR_INTERRUPTS();
+			pg_usleep(1000L);
+		}
+	}
+	list_free(valueids);
+	table_close(toastrel, AccessShareLock);
+	return complete;
+}
+
+static inline bool
+ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
+{
+	if (unlikely(sliced_tuple_is_marked(((HeapTupleTableSlot *) slot)->tuple->t_data)))
+	{
+		replace_by_flagged_copy(slot);
+		if (scan->rs_snapshot->snapshot_type == SNAPSHOT_DIRTY &&
+			TransactionIdIsValid(scan->rs_snapshot->xmin))
+			return wait_for_slices(scan->rs_rd, slot);
+	}
+	return true;
+}
+
+static bool
+sliced_scan_getnextslot(TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
+{
+	while (heap_getnextslot(scan, direction, slot))
+		if (ready_for_caller(scan, slot))
+			return true;
+	return false;
+}
+
+static bool
+sliced_scan_getnextslot_tidrange(TableScanDesc scan, ScanDirection direction,
+								 TupleTableSlot *slot)
+{
+	if (!heap_getnextslot_tidrange(scan, direction, slot))
+		return false;
+	restore_flag(slot);
+	return true;
+}
+
+static bool
+sliced_index_fetch_tuple(struct IndexFetchTableData *scan, ItemPointer tid,
+						 Snapshot snapshot, TupleTableSlot *slot,
+						 bool *call_again, bool *all_dead)
+{
+	if (!sliced_heap->index_fetch_tuple(scan, tid, snapshot, slot, call_again, all_dead))
+		return false;
+	restore_flag(slot);
+	return true;
+}
+
+static bool
+sliced_tuple_fetch_row_version(Relation rel, ItemPointer tid, Snapshot snapshot,
+							   TupleTableSlot *slot)
+{
+	if (!sliced_heap->tuple_fetch_row_version(rel, tid, snapshot, slot))
+		return false;
+	restore_flag(slot);
+	return true;
+}
+
+/*
+ * heap looks at the tuple in its buffer; a slot with a copy has lost it, so
+ * fetch the row again.
+ */
+static bool
+sliced_tuple_satisfies_snapshot(Relation rel, TupleTableSlot *slot, Snapshot snapshot)
+{
+	HeapTupleData tuple;
+	Buffer		buffer;
+	bool		result;
+
+	if (BufferIsValid(((BufferHeapTupleTableSlot *) slot)->buffer))
+		return sliced_heap->tuple_satisfies_snapshot(rel, slot, snapshot);
+
+	tuple.t_self = slot->tts_tid;
+	if (!heap_fetch(rel, SnapshotAny, &tuple, &buffer, false))
+		return false;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	result = HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	ReleaseBuffer(buffer);
+	return result;
+}
+
+static TM_Result
+sliced_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot, TupleTableSlot *slot,
+				  CommandId cid, LockTupleMode mode, LockWaitPolicy wait_policy,
+				  uint8 flags, TM_FailureData *tmfd)
+{
+	TM_Result	result = sliced_heap->tuple_lock(rel, tid, snapshot, slot, cid, mode,
+												 wait_policy, flags, tmfd);
+
+	if (result == TM_Ok)
+		restore_flag(slot);
+	return result;
+}
+
+static bool
+sliced_scan_analyze_next_tuple(TableScanDesc scan, TransactionId OldestXmin,
+							   double *liverows, double *deadrows, TupleTableSlot *slot)
+{
+	if (!sliced_heap->scan_analyze_next_tuple(scan, OldestXmin, liverows, deadrows, slot))
+		return false;
+	restore_flag(slot);
+	return true;
+}
+
+static bool
+sliced_scan_bitmap_next_tuple(TableScanDesc scan, struct TBMIterateResult *tbmres,
+							  TupleTableSlot *slot)
+{
+	if (!sliced_heap->scan_bitmap_next_tuple(scan, tbmres, slot))
+		return false;
+	restore_flag(slot);
+	return true;
+}
+
+static bool
+sliced_scan_sample_next_tuple(TableScanDesc scan, struct SampleScanState *scanstate,
+							  TupleTableSlot *slot)
+{
+	if (!sliced_heap->scan_sample_next_tuple(scan, scanstate, slot))
+		return false;
+	restore_flag(slot);
+	return true;
+}
+
+void
+sliced_scan_callbacks(TableAmRoutine *routine)
+{
+	routine->scan_getnextslot = sliced_scan_getnextslot;
+	routine->scan_getnextslot_tidrange = sliced_scan_getnextslot_tidrange;
+	routine->index_fetch_tuple = sliced_index_fetch_tuple;
+	routine->tuple_fetch_row_version = sliced_tuple_fetch_row_version;
+	routine->tuple_satisfies_snapshot = sliced_tuple_satisfies_snapshot;
+	routine->tuple_lock = sliced_tuple_lock;
+	routine->scan_analyze_next_tuple = sliced_scan_analyze_next_tuple;
+	routine->scan_bitmap_next_tuple = sliced_scan_bitmap_next_tuple;
+	routine->scan_sample_next_tuple = sliced_scan_sample_next_tuple;
+}

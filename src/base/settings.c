@@ -1,0 +1,67 @@
+/*
+ * settings.c
+ *	  The settings, all with the prefix "sliced.".
+ */
+#include "postgres.h"
+
+#include "base/codec_ids.h"
+#include "base/settings.h"
+#include "utils/guc.h"
+
+int			sliced_compression = SLICED_CODEC_LZ4;
+int			sliced_zstd_level = 3;
+int			sliced_logical_decoding = SLICED_DECODING_AUTO;
+
+static const struct config_enum_entry compression_options[] = {
+	{"none", SLICED_CODEC_NONE, false},
+	{"pglz", SLICED_CODEC_PGLZ, false},
+	{"lz4", SLICED_CODEC_LZ4, false},
+	{"zstd", SLICED_CODEC_ZSTD, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry decoding_options[] = {
+	{"auto", SLICED_DECODING_AUTO, false},
+	{"on", SLICED_DECODING_ON, false},
+	{"off", SLICED_DECODING_OFF, false},
+	{"true", SLICED_DECODING_ON, true},
+	{"false", SLICED_DECODING_OFF, true},
+	{"yes", SLICED_DECODING_ON, true},
+	{"no", SLICED_DECODING_OFF, true},
+	{"1", SLICED_DECODING_ON, true},
+	{"0", SLICED_DECODING_OFF, true},
+	{NULL, 0, false}
+};
+
+void
+sliced_settings_define(void)
+{
+	DefineCustomEnumVariable("sliced.compression",
+							 "Compresses new values of columns that have no COMPRESSION option of their own.",
+							 "Values already stored stay readable whatever this says.",
+							 &sliced_compression,
+							 SLICED_CODEC_LZ4,
+							 compression_options,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomIntVariable("sliced.zstd_level",
+							"Compression level for sliced.compression = zstd.",
+							NULL,
+							&sliced_zstd_level,
+							3, 1, 22,
+							PGC_USERSET, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomEnumVariable("sliced.logical_decoding",
+							 "Says whether changes of sliced tables are decoded logically.",
+							 "\"auto\" looks for logical replication slots on this server; set \"on\" when "
+							 "a standby decodes, \"off\" to write slices although slots exist.",
+							 &sliced_logical_decoding,
+							 SLICED_DECODING_AUTO,
+							 decoding_options,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	MarkGUCPrefixReserved("sliced");
+}

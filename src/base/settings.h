@@ -1,0 +1,25 @@
+/*
+ * settings.h
+ *	  Everything a user can set.  No setting changes how stored bytes are read.
+ */
+#ifndef SLICED_BASE_SETTINGS_H
+#define SLICED_BASE_SETTINGS_H
+
+/*
+ * How values of logically logged tables are written: see am/decoding.c.
+ */
+typedef enum SlicedDecoding
+{
+	SLICED_DECODING_AUTO,		/* slices unless a logical slot exists */
+	SLICED_DECODING_ON,			/* never slices: somebody decodes, e.g. a standby */
+	SLICED_DECODING_OFF			/* always slices: nobody decodes these tables */
+} SlicedDecoding;
+
+extern PGDLLEXPORT int sliced_compression;	/* a codec id, for columns that name none */
+extern PGDLLEXPORT int sliced_zstd_level;
+extern PGDLLEXPORT int sliced_logical_decoding; /* SlicedDecoding */
+
+/* Define the settings; called once, when the library is loaded. */
+extern void sliced_settings_define(void);
+
+#endif

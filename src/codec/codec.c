@@ -1,0 +1,28 @@
+/*
+ * codec.c
+ *	  Finds a codec by its number and decides whether compression pays.
+ */
+#include "codec/codec.h"
+
+static const SlicedCodec *const codecs[SLICED_N_CODECS] = {
+	[SLICED_CODEC_NONE] = &sliced_codec_none,
+	[SLICED_CODEC_PGLZ] = &sliced_codec_pglz,
+	[SLICED_CODEC_LZ4] = &sliced_codec_lz4,
+	[SLICED_CODEC_ZSTD] = &sliced_codec_zstd,
+};
+
+const SlicedCodec *
+sliced_codec_get(int id)
+{
+	return id >= 0 && id < SLICED_N_CODECS ? codecs[id] : NULL;
+}
+
+uint32
+sliced_codec_try(int id, const char *src, uint32 len, char *dst, int level)
+{
+	const SlicedCodec *codec = codecs[id];
+
+	if (codec->compress == NULL || len <= codec->min_gain)
+		return 0;
+	return codec->compress(src, len, dst, len - len / codec->min_gain - 1, level);
+}

@@ -1,0 +1,63 @@
+/*
+ * codec.h
+ *	  Compression of one slice, behind one struct of functions.
+ *
+ * Codecs know nothing of tables or rows: memory in, memory out.  They never
+ * raise an error for bad data, since only the caller can say whose data it was.
+ */
+#ifndef SLICED_CODEC_CODEC_H
+#define SLICED_CODEC_CODEC_H
+
+#include "postgres.h"
+
+#include "base/codec_ids.h"
+
+/* No slice holds more raw bytes than this, whatever its codec. */
+#define SLICED_MAX_SLICE_RAW	(1024 * 1024)
+
+typedef struct SlicedCodec
+{
+	const char *name;
+
+	/* Raw bytes to compress together: more compress better, fewer read faster. */
+	uint32		slice_raw;
+
+	/* Compression is kept if it saves at least 1/min_gain of the raw bytes. */
+	uint32		min_gain;
+
+	/*
+	 * Compress 'len' bytes into at most 'cap' bytes at 'dst', which has room
+	 * for SLICED_COMPRESS_ROOM(len); returns how many were written, or 0 if
+	 * they do not fit.  'level' matters to zstd only.
+	 */
+	uint32		(*compress) (const char *src, uint32 len,
+							 char *dst, uint32 cap, int level);
+
+	/*
+	 * Decompress the first 'want' of the slice's 'rawlen' bytes; 'dst' has room
+	 * for 'want' bytes, not more.  False if the input is not what this codec
+	 * could have written.
+	 */
+	bool		(*decompress) (const char *src, uint32 len,
+							   char *dst, uint32 want, uint32 rawlen);
+} SlicedCodec;
+
+extern const SlicedCodec sliced_codec_none;
+extern const SlicedCodec sliced_codec_pglz;
+extern const SlicedCodec sliced_codec_lz4;
+extern const SlicedCodec sliced_codec_zstd;
+
+/* The codec with this number, or NULL if there is none. */
+extern const SlicedCodec *sliced_codec_get(int id);
+
+/* Room that compressing 'len' bytes needs: pglz overshoots before it gives up. */
+#define SLICED_COMPRESS_ROOM(len)	((len) + 8)
+
+/*
+ * Compress if it pays: returns the number of bytes at 'dst', or 0 if the raw
+ * bytes are better kept as they are.
+ */
+extern uint32 sliced_codec_try(int id, const char *src, uint32 len,
+							   char *dst, int level);
+
+#endif

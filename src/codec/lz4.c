@@ -1,0 +1,37 @@
+/*
+ * lz4.c
+ *	  LZ4: fast in both directions, looks back 64 kB.
+ */
+#include <lz4.h>
+
+#include "codec/codec.h"
+
+static uint32
+lz4_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level)
+{
+	int			n = LZ4_compress_default(src, dst, len, cap);
+
+	return n > 0 ? n : 0;
+}
+
+static bool
+lz4_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen)
+{
+	int			n;
+
+	if (want > rawlen)
+		return false;
+	if (want == rawlen)
+		n = LZ4_decompress_safe(src, dst, len, rawlen);
+	else
+		n = LZ4_decompress_safe_partial(src, dst, len, want, want);
+	return n >= 0 && (uint32) n == want;
+}
+
+const SlicedCodec sliced_codec_lz4 = {
+	.name = "lz4",
+	.slice_raw = 64 * 1024,
+	.min_gain = 50,
+	.compress = lz4_codec_compress,
+	.decompress = lz4_codec_decompress
+};

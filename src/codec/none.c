@@ -1,0 +1,20 @@
+/*
+ * none.c
+ *	  The codec of bytes that compression does not make smaller.
+ */
+#include "codec/codec.h"
+
+static bool
+none_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen)
+{
+	if (len != rawlen || want > rawlen)
+		return false;
+	memcpy(dst, src, want);
+	return true;
+}
+
+const SlicedCodec sliced_codec_none = {
+	.name = "none",
+	.slice_raw = 64 * 1024,
+	.decompress = none_decompress
+};

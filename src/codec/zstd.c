@@ -1,0 +1,64 @@
+/*
+ * zstd.c
+ *	  Zstandard: a third smaller than lz4, and still faster to read than pglz.
+ *
+ * One context for each direction lives as long as the process: making one
+ * costs more than compressing a slice.
+ */
+#include <zstd.h>
+
+#include "codec/codec.h"
+
+static uint32
+zstd_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level)
+{
+	static ZSTD_CCtx *cctx = NULL;
+	size_t		n;
+
+	if (cctx == NULL && (cctx = ZSTD_createCCtx()) == NULL)
+		return 0;
+	n = ZSTD_compressCCtx(cctx, dst, cap, src, len, level);
+	return ZSTD_isError(n) ? 0 : n;
+}
+
+/*
+ * A prefix is decompressed as a stream that stops early: zstd produces whole
+ * blocks, so this saves what lies behind the block that holds the last byte.
+ */
+static bool
+zstd_decompress_prefix(ZSTD_DCtx *dctx, const char *src, uint32 len, char *dst, uint32 want)
+{
+	ZSTD_inBuffer in = {src, len, 0};
+	ZSTD_outBuffer out = {dst, want, 0};
+
+	ZSTD_DCtx_reset(dctx, ZSTD_reset_session_only);
+	while (out.pos < want)
+	{
+		size_t		before = in.pos + out.pos;
+		size_t		left = ZSTD_decompressStream(dctx, &out, &in);
+
+		if (ZSTD_isError(left) || in.pos + out.pos == before)
+			return false;
+	}
+	return true;
+}
+
+static bool
+zstd_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen)
+{
+	static ZSTD_DCtx *dctx = NULL;
+
+	if (want > rawlen || (dctx == NULL && (dctx = ZSTD_createDCtx()) == NULL))
+		return false;
+	if (want < rawlen)
+		return zstd_decompress_prefix(dctx, src, len, dst, want);
+	return ZSTD_decompressDCtx(dctx, dst, rawlen, src, len) == rawlen;
+}
+
+const SlicedCodec sliced_codec_zstd = {
+	.name = "zstd",
+	.slice_raw = 128 * 1024,
+	.min_gain = 50,
+	.compress = zstd_codec_compress,
+	.decompress = zstd_codec_decompress
+};

@@ -1,0 +1,193 @@
+/*
+ * row.c
+ *	  Encodes and decodes rows of the toast relation, and decides how large
+ *	  they are.
+ *
+ * Where a slice takes more than one row, it is cut after compression, so rows
+ * can have whatever size fills pages best and slices whatever size compresses
+ * best.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "access/htup_details.h"
+#include "codec/codec.h"
+#include "format/row.h"
+#include "port/pg_crc32c.h"
+
+/*
+ * Sizes of a whole tuple of which 1, 2, 3 or 4 fill a page.  Each is a little
+ * below what would fit: the free space map rounds down to 32 bytes, and a page
+ * that once held more tuples keeps their line pointers for a while.  A larger
+ * row would never be put where an equal one was before.
+ */
+static const uint32 tuple_fill[] = {8000, 4064, 2704, 2032};
+
+#define N_FILL	lengthof(tuple_fill)
+
+/* Tuple header, chunk_id, chunk_seq and the length word of chunk_data. */
+#define TUPLE_OVERHEAD	(MAXALIGN(SizeofHeapTupleHeader) + 4 + 4 + 4)
+
+uint32
+sliced_row_cut(uint32 left, uint32 overhead)
+{
+	uint32		size;
+	int			i;
+
+	overhead += TUPLE_OVERHEAD;
+	size = left + overhead;
+
+	for (i = 0; i < N_FILL; i++)
+	{
+		/* one row, if it is small or wastes less than a tenth of its place */
+		if (i == N_FILL - 1 ? size <= tuple_fill[i] :
+			size <= tuple_fill[i] && size >= tuple_fill[i] / 10 * 9)
+			return left;
+		if (size > tuple_fill[i])
+			break;
+	}
+	return tuple_fill[i] - overhead;
+}
+
+static uint32
+row_crc(const char *data, uint32 len, uint32 objid, int32 seq)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, &objid, sizeof(objid));
+	COMP_CRC32C(crc, &seq, sizeof(seq));
+	COMP_CRC32C(crc, data + sizeof(uint32), len - sizeof(uint32));
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+static uint32
+pieces_size(const SlicedRow *row)
+{
+	return row->kind == SLICED_ROW_HEAD ?
+		sizeof(SlicedHeadHeader) + row->npieces * sizeof(SlicedPiece) : 0;
+}
+
+uint32
+sliced_row_size(const SlicedRow *row)
+{
+	return sizeof(SlicedRowHeader) + pieces_size(row) + row->payload_len;
+}
+
+void
+sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
+{
+	SlicedRowHeader header = {
+		.kind = (SLICED_FORMAT_VERSION << 4) | row->kind,
+		.codec = row->codec,
+		.parts = row->parts,
+		.rawlen = row->rawlen,
+		.storedlen = row->storedlen
+	};
+	char	   *p = dst + sizeof(header);
+
+	memcpy(dst, &header, sizeof(header));
+	if (row->kind == SLICED_ROW_HEAD)
+	{
+		SlicedHeadHeader head = {.npieces = row->npieces};
+
+		memcpy(p, &head, sizeof(head));
+		p += sizeof(head);
+		if (row->npieces > 0)
+			memcpy(p, row->pieces, row->npieces * sizeof(SlicedPiece));
+		p += row->npieces * sizeof(SlicedPiece);
+	}
+	memcpy(p, row->payload, row->payload_len);
+
+	header.crc = row_crc(dst, sliced_row_size(row), objid, seq);
+	memcpy(dst, &header.crc, sizeof(header.crc));
+}
+
+/* Do the numbers of a decoded row agree with each other? */
+static const char *
+check_row(const SlicedRow *row, int32 seq)
+{
+	if (sliced_codec_get(row->codec) == NULL)
+		return "unknown codec";
+	if (row->rawlen > SLICED_MAX_SLICE_RAW || row->storedlen > row->rawlen ||
+		row->parts > row->rawlen)
+		return "impossible slice length";
+	if ((row->codec == SLICED_CODEC_NONE) != (row->storedlen == row->rawlen))
+		return "codec and slice length disagree";
+
+	switch (row->kind)
+	{
+		case SLICED_ROW_HEAD:
+			if (seq != SLICED_HEAD_SEQ)
+				return "head in the wrong place";
+			break;
+		case SLICED_ROW_SLICE:
+			if (seq < 0 || row->rawlen == 0 || row->rawlen > INT_MAX - (uint32) seq)
+				return "slice in the wrong place";
+			break;
+		case SLICED_ROW_CONTINUATION:
+			if (row->parts == 0 || row->parts > seq)
+				return "continuation in the wrong place";
+			return row->payload_len < row->storedlen ? NULL : "continuation too long";
+	}
+	if (row->parts == 0 ? row->payload_len != row->storedlen :
+		row->payload_len >= row->storedlen)
+		return "slice is shorter or longer than it says";
+	return NULL;
+}
+
+const char *
+sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq)
+{
+	SlicedRowHeader header;
+	uint32		before = sizeof(header);
+
+	if (len < sizeof(header))
+		return "row too short";
+	memcpy(&header, src, sizeof(header));
+	if (header.crc != row_crc(src, len, objid, seq))
+		return "checksum mismatch";
+	if (header.kind >> 4 != SLICED_FORMAT_VERSION)
+		return "unknown format version";
+
+	row->kind = header.kind & 0x0F;
+	row->codec = header.codec;
+	row->parts = header.parts;
+	row->rawlen = header.rawlen;
+	row->storedlen = header.storedlen;
+	row->npieces = 0;
+	row->pieces = NULL;
+
+	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_CONTINUATION)
+		return "unknown kind of row";
+	if (row->kind == SLICED_ROW_HEAD)
+	{
+		SlicedHeadHeader head;
+
+		if (len < before + sizeof(head))
+			return "head too short";
+		memcpy(&head, src + before, sizeof(head));
+		if (head.flags != 0)
+			return "unknown flags in head";
+		row->npieces = head.npieces;
+		row->pieces = src + before + sizeof(head);
+		before += pieces_size(row);
+		if (len < before)
+			return "head too short for its pieces";
+	}
+	row->payload = src + before;
+	row->payload_len = len - before;
+	return check_row(row, seq);
+}
+
+SlicedPiece
+sliced_row_piece(const SlicedRow *row, int i)
+{
+	SlicedPiece piece;
+
+	Assert(i >= 0 && i < row->npieces);
+	memcpy(&piece, row->pieces + i * sizeof(SlicedPiece), sizeof(SlicedPiece));
+	return piece;
+}

@@ -1,0 +1,111 @@
+/*
+ * row.h
+ *	  What one row of the toast relation holds.
+ *
+ * The row's columns are (chunk_id, chunk_seq, chunk_data); chunk_data is
+ *
+ *	 byte 0   4      5      6       8        12           16
+ *		  | crc | kind | codec | parts | rawlen | storedlen | payload ...
+ *
+ *	crc			CRC-32C over chunk_id, chunk_seq and all bytes from 4 on, so that
+ *				neither damaged nor misplaced bytes pass for good ones
+ *	kind		format version (high 4 bits) and SlicedRowKind (low 4 bits)
+ *	codec		how the slice is compressed
+ *	parts		head, slice: how many more rows the slice continues in;
+ *				continuation: which of these it is, from 1
+ *	rawlen		bytes of the slice before compression
+ *	storedlen	bytes of the slice as stored, in all its rows together
+ *
+ * A head has its own header between byte 16 and the payload:
+ *
+ *	 byte 16     17         18        20
+ *		   | flags | reserved | npieces | npieces * SlicedPiece | payload ...
+ *
+ * Its payload belongs to the slice at offset 0 of the value, if npieces is 0,
+ * otherwise to the value's inline bytes.
+ *
+ * chunk_seq is -1 for the head, the raw offset of the slice's first byte for a
+ * slice, and that offset plus the part's number for a continuation: a slice of
+ * n rows has at least n raw bytes, so the numbers are free.
+ *
+ * All integers are in the machine's byte order, like everything in a heap page.
+ * Functions here read memory they do not trust: they check every length, and
+ * say what is wrong instead of raising an error.
+ */
+#ifndef SLICED_FORMAT_ROW_H
+#define SLICED_FORMAT_ROW_H
+
+#include "postgres.h"
+
+#include "format/pieces.h"
+
+#define SLICED_FORMAT_VERSION	1
+
+#define SLICED_HEAD_SEQ			(-1)
+
+typedef enum SlicedRowKind
+{
+	SLICED_ROW_HEAD = 1,
+	SLICED_ROW_SLICE = 2,
+	SLICED_ROW_CONTINUATION = 3
+} SlicedRowKind;
+
+/* The bytes before the payload. */
+typedef struct SlicedRowHeader
+{
+	uint32		crc;
+	uint8		kind;
+	uint8		codec;
+	uint16		parts;
+	uint32		rawlen;
+	uint32		storedlen;
+} SlicedRowHeader;
+
+typedef struct SlicedHeadHeader
+{
+	uint8		flags;
+	uint8		reserved;
+	uint16		npieces;
+} SlicedHeadHeader;
+
+StaticAssertDecl(sizeof(SlicedRowHeader) == 16, "row header has holes");
+StaticAssertDecl(sizeof(SlicedHeadHeader) == 4, "head header has holes");
+
+/* A row taken apart; pointers point into the memory that was decoded. */
+typedef struct SlicedRow
+{
+	SlicedRowKind kind;
+	uint8		codec;
+	uint16		parts;
+	uint32		rawlen;
+	uint32		storedlen;
+	const char *payload;
+	uint32		payload_len;
+	/* head only */
+	uint16		npieces;
+	const char *pieces;			/* unaligned: use sliced_row_piece() */
+} SlicedRow;
+
+/* Bytes that 'row' takes when encoded. */
+extern uint32 sliced_row_size(const SlicedRow *row);
+
+/* Write 'row' to 'dst', which has room for sliced_row_size() bytes. */
+extern void sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row);
+
+/*
+ * Take apart the 'len' bytes at 'src'.  Returns NULL if all is well, otherwise
+ * what is wrong, in words that fit behind a colon.
+ */
+extern const char *sliced_row_decode(SlicedRow *row, const char *src, uint32 len,
+									 uint32 objid, int32 seq);
+
+/* Copy piece 'i' of a head. */
+extern SlicedPiece sliced_row_piece(const SlicedRow *row, int i);
+
+/*
+ * How many of 'left' stored bytes the next row takes.  'overhead' is what the
+ * row needs besides: its headers.
+ */
+extern uint32 sliced_row_cut(uint32 left, uint32 overhead);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * pg_sliced.c
+ *	  What happens when the library is loaded.
+ */
+#include "postgres.h"
+
+#include "am/am.h"
+#include "base/settings.h"
+#include "fmgr.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	sliced_settings_define();
+	sliced_bridge_init();
+}

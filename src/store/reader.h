@@ -1,0 +1,51 @@
+/*
+ * reader.h
+ *	  Reads a value, or a range of it, slice by slice.
+ */
+#ifndef SLICED_STORE_READER_H
+#define SLICED_STORE_READER_H
+
+#include "postgres.h"
+
+#include "store/toast_scan.h"
+
+/* A slice whose rows have been gathered, still compressed. */
+typedef struct SlicedSlice
+{
+	uint32		start;			/* raw offset in its object */
+	uint32		rawlen;
+	uint8		codec;
+	uint16		nrows;
+	uint32		storedlen;
+	const char *stored;
+	char	   *buffer;			/* where 'stored' is if it took several rows, else
+								 * NULL and 'stored' is gone when the scan moves */
+} SlicedSlice;
+
+/*
+ * Read raw bytes [offset, offset + len) of a value to 'dest'.  Returns false,
+ * having read nothing, if the value is in core's format; raises
+ * ERRCODE_DATA_CORRUPTED if it is damaged or missing.
+ */
+extern bool sliced_value_read(Relation toastrel, Oid valueid, uint32 offset,
+							  uint32 len, char *dest);
+
+/*
+ * The rest is for those who look at values without reading them.  These
+ * functions return NULL, or what is wrong.
+ *
+ * Gather the slice whose first row, 'row' at raw offset 'start', the scan has
+ * just returned.  With 'reseek' the scan was not moving forward.  A buffer, if
+ * one was needed, is palloc'd.
+ */
+extern const char *sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
+									   bool reseek, SlicedSlice *slice);
+
+/* Decompress raw bytes [from, to) of the slice, counted from its first. */
+extern const char *sliced_slice_decompress(const SlicedSlice *slice, uint32 from,
+										   uint32 to, char *dest);
+
+/* Does a piece of a head make sense? */
+extern const char *sliced_piece_check(const SlicedRow *head, const SlicedPiece *piece);
+
+#endif

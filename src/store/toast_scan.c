@@ -1,0 +1,129 @@
+/*
+ * toast_scan.c
+ *	  Walks over the rows of one object in the toast relation.
+ *
+ * The unique index on (chunk_id, chunk_seq) is the directory of slices.  Rows
+ * are read where they are, in the buffer: the slot holds the pin.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/skey.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/toast_internals.h"
+#include "catalog/pg_type_d.h"
+#include "executor/tuptable.h"
+#include "store/toast_scan.h"
+#include "storage/bufmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+void
+sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot, LOCKMODE lockmode)
+{
+	ts->toastrel = toastrel;
+	ts->valid = toast_open_indexes(toastrel, lockmode, &ts->indexes, &ts->nindexes);
+	ts->snapshot = snapshot;
+	ts->slot = MakeSingleTupleTableSlot(RelationGetDescr(toastrel), &TTSOpsBufferHeapTuple);
+	ts->scan = index_beginscan(toastrel, ts->indexes[ts->valid],
+							   snapshot ? snapshot : SnapshotAny, 2, 0);
+}
+
+void
+sliced_scan_close(ToastScan *ts, LOCKMODE lockmode)
+{
+	index_endscan(ts->scan);
+	ExecDropSingleTupleTableSlot(ts->slot);
+	toast_close_indexes(ts->indexes, ts->nindexes, lockmode);
+}
+
+void
+sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
+{
+	ScanKeyData keys[2];
+
+	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(objid));
+	if (ScanDirectionIsForward(dir))
+		ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT4GE, Int32GetDatum(seq));
+	else
+		ScanKeyInit(&keys[1], 2, BTLessEqualStrategyNumber, F_INT4LE, Int32GetDatum(seq));
+	index_rescan(ts->scan, keys, 2, NULL, 0);
+	ts->objid = objid;
+}
+
+/* Has the row's inserter not aborted? */
+static bool
+inserter_counts(HeapTuple tuple, Buffer buffer)
+{
+	TransactionId dead_after;
+	HTSV_Result state;
+
+	/* once set, this hint is never taken back: no lock needed */
+	if (HeapTupleHeaderXminCommitted(tuple->t_data))
+		return true;
+
+	/* this variant says DEAD for an aborted inserter, and for nothing else */
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	state = HeapTupleSatisfiesVacuumHorizon(tuple, buffer, &dead_after);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return state != HEAPTUPLE_DEAD;
+}
+
+bool
+sliced_scan_next(ToastScan *ts, ScanDirection dir)
+{
+	while (index_getnext_slot(ts->scan, dir, ts->slot))
+	{
+		BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) ts->slot;
+		HeapTuple	tuple = bslot->base.tuple;
+		TupleDesc	desc = RelationGetDescr(ts->toastrel);
+		struct varlena *chunk;
+		bool		isnull;
+
+		if (ts->snapshot == NULL && !inserter_counts(tuple, bslot->buffer))
+			continue;
+
+		ts->tid = tuple->t_self;
+		ts->seq = DatumGetInt32(fastgetattr(tuple, 2, desc, &isnull));
+		chunk = (struct varlena *) DatumGetPointer(fastgetattr(tuple, 3, desc, &isnull));
+		if (isnull || VARATT_IS_EXTERNAL(chunk) || VARATT_IS_COMPRESSED(chunk) ||
+			(char *) chunk + VARSIZE_ANY(chunk) > (char *) tuple->t_data + tuple->t_len)
+			sliced_report_corruption(ts->toastrel, ts->objid, Max(ts->seq, 0),
+									 "row of the toast relation is malformed");
+		ts->data = VARDATA_ANY(chunk);
+		ts->len = VARSIZE_ANY_EXHDR(chunk);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Users know their tables, not the toast relations behind them: those are named
+ * after the table's oid.
+ */
+static char *
+owner_name(Relation toastrel)
+{
+	Oid			owner;
+
+	if (sscanf(RelationGetRelationName(toastrel), "pg_toast_%u", &owner) == 1)
+	{
+		char	   *name = get_rel_name(owner);
+
+		if (name != NULL)
+			return name;
+	}
+	return RelationGetRelationName(toastrel);
+}
+
+void
+sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset, const char *what)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("value %u of table \"%s\" is corrupted at offset %u: %s",
+				   valueid, owner_name(toastrel), offset, what),
+			errhint("Find all damaged values of the table with sliced.verify()."));
+}

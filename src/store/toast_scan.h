@@ -1,0 +1,64 @@
+/*
+ * toast_scan.h
+ *	  Walks over the rows of one object in the toast relation.
+ *
+ * Visibility is ours: every row counts whose inserter has not aborted.  Who
+ * holds a pointer may see the row that holds it, hence its value was complete
+ * when that row was written; rows deleted or superseded since are still there
+ * for older snapshots, and rows of transactions in progress are read by unique
+ * checks.  What the pointer does not cover is never looked at.
+ */
+#ifndef SLICED_STORE_TOAST_SCAN_H
+#define SLICED_STORE_TOAST_SCAN_H
+
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/sdir.h"
+#include "executor/tuptable.h"
+#include "format/row.h"
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+typedef struct ToastScan
+{
+	Relation	toastrel;
+	Relation   *indexes;
+	int			nindexes;
+	int			valid;			/* the one to scan */
+	Snapshot	snapshot;		/* SnapshotAny, or what verify wants */
+	IndexScanDesc scan;
+	TupleTableSlot *slot;
+
+	/* The current row; 'data' stays valid until the next call. */
+	Oid			objid;
+	int32		seq;
+	const char *data;
+	uint32		len;
+	ItemPointerData tid;
+} ToastScan;
+
+/*
+ * Open a scan of 'toastrel', which the caller has opened with 'lockmode' or a
+ * stronger lock.  'snapshot' NULL means the visibility described above.
+ */
+extern void sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot,
+							 LOCKMODE lockmode);
+extern void sliced_scan_close(ToastScan *ts, LOCKMODE lockmode);
+
+/*
+ * Position before the rows of 'objid' with chunk_seq >= 'seq' (forward) or
+ * <= 'seq' (backward).
+ */
+extern void sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir);
+
+/* Step to the next row; false if there is none. */
+extern bool sliced_scan_next(ToastScan *ts, ScanDirection dir);
+
+/*
+ * Raise ERRCODE_DATA_CORRUPTED for value 'valueid', at raw offset 'offset'.
+ */
+extern void sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset,
+									 const char *what) pg_attribute_noreturn();
+
+#endif

@@ -1,0 +1,337 @@
+/*
+ * writer.c
+ *	  Writes new values into the toast relation.
+ *
+ * A value is cut into slices of as many raw bytes as its codec likes, and each
+ * slice's compressed bytes into rows of sizes that fill pages.  Where
+ * compression does not pay, every row is a slice of its own.  Rows gather in a
+ * batch that is inserted at once, across the values of a row and, for COPY,
+ * across rows.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/toast_internals.h"
+#include "access/xact.h"
+#include "base/settings.h"
+#include "catalog/catalog.h"
+#include "codec/codec.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "store/toast_scan.h"
+#include "store/writer.h"
+#include "utils/memutils.h"
+
+#define BATCH_ROWS	16
+
+struct SlicedWriter
+{
+	Relation	toastrel;
+	Relation   *indexes;
+	int			nindexes;
+	int			valid;
+	int			options;
+	Relation	other;			/* whose ids to avoid, or NULL */
+
+	int			nrows;
+	HeapTuple	tuples[BATCH_ROWS];
+	Oid			objids[BATCH_ROWS];
+	int32		seqs[BATCH_ROWS];
+	TupleTableSlot *slots[BATCH_ROWS];	/* made when first needed */
+	MemoryContext mcxt;			/* of the writer itself */
+	MemoryContext batch;		/* of the tuples */
+};
+
+void
+sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec)
+{
+	uint32		n = Min(len, sliced_codec_get(codec)->slice_raw);
+
+	draft->raw = raw;
+	draft->len = len;
+	draft->codec = codec;
+	draft->first_raw = n;
+	draft->first = NULL;
+	draft->first_stored = 0;
+	if (codec != SLICED_CODEC_NONE)
+	{
+		draft->first = palloc(SLICED_COMPRESS_ROOM(n));
+		draft->first_stored = sliced_codec_try(codec, raw, n, draft->first, sliced_zstd_level);
+	}
+}
+
+SlicedWriter *
+sliced_writer_open(Oid toastrelid, int options, bool hide)
+{
+	SlicedWriter *w = palloc0(sizeof(SlicedWriter));
+
+	w->toastrel = table_open(toastrelid, RowExclusiveLock);
+	w->valid = toast_open_indexes(w->toastrel, RowExclusiveLock, &w->indexes, &w->nindexes);
+
+	/*
+	 * Our rows are of many sizes: let the free space map fill the gaps even
+	 * where the table itself is just being appended to.
+	 */
+	w->options = options & HEAP_INSERT_FROZEN;
+	if (hide)
+		w->options |= HEAP_INSERT_NO_LOGICAL;
+
+	w->mcxt = CurrentMemoryContext;
+	w->batch = AllocSetContextCreate(w->mcxt, "sliced rows", ALLOCSET_DEFAULT_SIZES);
+	return w;
+}
+
+void
+sliced_writer_avoid_ids_of(SlicedWriter *w, Oid other)
+{
+	w->other = table_open(other, AccessShareLock);
+}
+
+static bool
+has_rows(Relation toastrel, Oid valueid)
+{
+	ToastScan	ts;
+	bool		found;
+
+	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+	sliced_scan_seek(&ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	found = sliced_scan_next(&ts, ForwardScanDirection);
+	sliced_scan_close(&ts, AccessShareLock);
+	return found;
+}
+
+Oid
+sliced_writer_new_id(SlicedWriter *w)
+{
+	Oid			id;
+
+	do
+		id = GetNewOidWithIndex(w->toastrel, RelationGetRelid(w->indexes[w->valid]), 1);
+	while (w->other != NULL && has_rows(w->other, id));
+	return id;
+}
+
+bool
+sliced_writer_has(SlicedWriter *w, Oid valueid)
+{
+	for (int i = 0; i < w->nrows; i++)
+		if (w->objids[i] == valueid)
+			return true;
+	return has_rows(w->toastrel, valueid);
+}
+
+static void
+insert_index_entries(SlicedWriter *w, Oid objid, int32 seq, ItemPointer tid)
+{
+	Datum		values[2] = {ObjectIdGetDatum(objid), Int32GetDatum(seq)};
+	bool		isnull[2] = {false, false};
+
+	for (int i = 0; i < w->nindexes; i++)
+	{
+		Relation	index = w->indexes[i];
+
+		/* one that REINDEX CONCURRENTLY has just begun is not ready yet */
+		if (index->rd_index->indisready)
+			index_insert(index, values, isnull, tid, w->toastrel,
+						 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+						 false, NULL);
+	}
+}
+
+/*
+ * Insert the batch.  heap_multi_insert() cannot hide rows from logical decoding
+ * and is no faster for a single one.
+ */
+static void
+flush(SlicedWriter *w)
+{
+	/* not the command id of the row: its expressions may have moved it on */
+	CommandId	cid = GetCurrentCommandId(true);
+
+	if (w->nrows == 1 || (w->options & HEAP_INSERT_NO_LOGICAL))
+	{
+		for (int i = 0; i < w->nrows; i++)
+		{
+			heap_insert(w->toastrel, w->tuples[i], cid, w->options, NULL);
+			insert_index_entries(w, w->objids[i], w->seqs[i], &w->tuples[i]->t_self);
+		}
+	}
+	else if (w->nrows > 0)
+	{
+		for (int i = 0; i < w->nrows; i++)
+		{
+			if (w->slots[i] == NULL)
+			{
+				MemoryContext old = MemoryContextSwitchTo(w->mcxt);
+
+				w->slots[i] = MakeSingleTupleTableSlot(RelationGetDescr(w->toastrel),
+													   &TTSOpsHeapTuple);
+				MemoryContextSwitchTo(old);
+			}
+			ExecStoreHeapTuple(w->tuples[i], w->slots[i], false);
+		}
+		heap_multi_insert(w->toastrel, w->slots, w->nrows, cid, w->options, NULL);
+		for (int i = 0; i < w->nrows; i++)
+		{
+			insert_index_entries(w, w->objids[i], w->seqs[i], &w->slots[i]->tts_tid);
+			ExecClearTuple(w->slots[i]);
+		}
+	}
+	w->nrows = 0;
+	MemoryContextReset(w->batch);
+}
+
+static void
+add_row(SlicedWriter *w, Oid objid, int32 seq, const SlicedRow *row)
+{
+	uint32		size = sliced_row_size(row);
+	MemoryContext old;
+	bytea	   *data;
+	Datum		values[3];
+	bool		isnull[3] = {false, false, false};
+
+	CHECK_FOR_INTERRUPTS();
+	if (w->nrows == BATCH_ROWS)
+		flush(w);
+
+	old = MemoryContextSwitchTo(w->batch);
+	data = palloc(VARHDRSZ + size);
+	SET_VARSIZE(data, VARHDRSZ + size);
+	sliced_row_encode(VARDATA(data), objid, seq, row);
+	values[0] = ObjectIdGetDatum(objid);
+	values[1] = Int32GetDatum(seq);
+	values[2] = PointerGetDatum(data);
+
+	w->tuples[w->nrows] = heap_form_tuple(RelationGetDescr(w->toastrel), values, isnull);
+	w->tuples[w->nrows]->t_tableOid = RelationGetRelid(w->toastrel);
+	w->objids[w->nrows] = objid;
+	w->seqs[w->nrows] = seq;
+	w->nrows++;
+	pfree(data);
+	MemoryContextSwitchTo(old);
+}
+
+/* The first row of the slice at 'start' is the head itself if start is 0. */
+static uint32
+begin_slice(SlicedRow *row, uint32 start)
+{
+	row->kind = start == 0 ? SLICED_ROW_HEAD : SLICED_ROW_SLICE;
+	return sizeof(SlicedRowHeader) + (start == 0 ? sizeof(SlicedHeadHeader) : 0);
+}
+
+static inline int32
+slice_seq(uint32 start)
+{
+	return start == 0 ? SLICED_HEAD_SEQ : (int32) start;
+}
+
+/* Add one compressed slice, cut into as many rows as it takes. */
+static void
+add_compressed(SlicedWriter *w, Oid objid, uint32 start, int codec, uint32 rawlen,
+			   const char *stored, uint32 storedlen)
+{
+	SlicedRow	row = {.codec = codec, .rawlen = rawlen, .storedlen = storedlen};
+	uint32		overhead = begin_slice(&row, start);
+	uint32		first = sliced_row_cut(storedlen, overhead);
+	uint32		done;
+
+	for (done = first; done < storedlen; row.parts++)
+		done += sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader));
+
+	row.payload = stored;
+	row.payload_len = first;
+	add_row(w, objid, slice_seq(start), &row);
+
+	row.kind = SLICED_ROW_CONTINUATION;
+	row.parts = 0;
+	for (done = first; done < storedlen; done += row.payload_len)
+	{
+		row.parts++;
+		row.payload = stored + done;
+		row.payload_len = sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader));
+		add_row(w, objid, start + row.parts, &row);
+	}
+}
+
+/*
+ * Add bytes from 'start' on that do not compress.  Unless they are the last of
+ * the value, stop where no full row is left: the rest goes with what follows.
+ * Returns how many bytes were added.
+ */
+static uint32
+add_raw(SlicedWriter *w, Oid objid, uint32 start, const char *raw, uint32 len, bool last)
+{
+	uint32		done = 0;
+
+	while (done < len)
+	{
+		SlicedRow	row = {.codec = SLICED_CODEC_NONE};
+		uint32		overhead = begin_slice(&row, start + done);
+		uint32		n = sliced_row_cut(len - done, overhead);
+
+		if (!last && done > 0 && n < sliced_row_cut(PG_INT16_MAX, overhead))
+			break;
+		row.rawlen = row.storedlen = row.payload_len = n;
+		row.payload = raw + done;
+		add_row(w, objid, slice_seq(start + done), &row);
+		done += n;
+	}
+	return done;
+}
+
+void
+sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
+{
+	const SlicedCodec *codec = sliced_codec_get(draft->codec);
+	uint32		start = 0;
+	char	   *work = NULL;
+
+	do
+	{
+		uint32		rawlen = Min(draft->len - start, codec->slice_raw);
+		const char *stored;
+		uint32		storedlen;
+
+		if (start == 0)
+		{
+			stored = draft->first;
+			storedlen = draft->first_stored;
+		}
+		else
+		{
+			if (work == NULL)
+				work = palloc(SLICED_COMPRESS_ROOM(codec->slice_raw));
+			stored = work;
+			storedlen = sliced_codec_try(draft->codec, draft->raw + start, rawlen,
+										 work, sliced_zstd_level);
+		}
+
+		if (storedlen > 0)
+		{
+			add_compressed(w, valueid, start, draft->codec, rawlen, stored, storedlen);
+			start += rawlen;
+		}
+		else
+			start += add_raw(w, valueid, start, draft->raw + start, rawlen,
+							 start + rawlen == draft->len);
+	} while (start < draft->len);
+
+	if (work)
+		pfree(work);
+}
+
+void
+sliced_writer_close(SlicedWriter *w)
+{
+	flush(w);
+	for (int i = 0; i < BATCH_ROWS && w->slots[i]; i++)
+		ExecDropSingleTupleTableSlot(w->slots[i]);
+	MemoryContextDelete(w->batch);
+	toast_close_indexes(w->indexes, w->nindexes, NoLock);
+	table_close(w->toastrel, NoLock);
+	if (w->other != NULL)
+		table_close(w->other, AccessShareLock);
+	pfree(w);
+}

@@ -1,0 +1,449 @@
+/*
+ * row_toast.c
+ *	  Decides which values of a row stay in it and how the others are stored.
+ *
+ * The order is core's: compress the largest values until the row fits, then
+ * move the largest out of the row, and touch columns of storage MAIN last.  Two
+ * things differ.  A value is compressed slice by slice, so the attempt to
+ * compress it within the row is at the same time the first slice of the value
+ * outside it.  And a row that does not get below core's limit by compression
+ * stays in one piece a little longer than in core (SLICED_INLINE_LIMIT).
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/heaptoast.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/toast_internals.h"
+#include "base/settings.h"
+#include "catalog/pg_type.h"
+#include "codec/codec.h"
+#include "format/pointer.h"
+#include "store/remover.h"
+#include "toaster/row_toast.h"
+
+/* What is known of a column while its row is toasted. */
+typedef struct Column
+{
+	bool		kept;			/* pointer of ours that the old version has too */
+	bool		external;		/* pointer to a value yet to be written */
+	bool		tried;			/* compression was tried */
+	struct varlena *raw;		/* what the value was before we compressed it */
+	SlicedDraft *draft;
+} Column;
+
+typedef struct RowState
+{
+	Relation	rel;
+	TupleDesc	desc;
+	Datum	   *values;
+	bool	   *isnull;
+	Column	   *cols;
+	Size		hoff;
+	bool		has_external;
+	bool		changed;
+} RowState;
+
+bool
+sliced_row_is_oversized(HeapTuple tuple)
+{
+	return HeapTupleHasExternal(tuple) || tuple->t_len > TOAST_TUPLE_THRESHOLD;
+}
+
+Size
+sliced_row_inline_limit(Relation rel)
+{
+	Size		target = RelationGetToastTupleTarget(rel, TOAST_TUPLE_TARGET);
+
+	return target == TOAST_TUPLE_TARGET ? SLICED_INLINE_LIMIT : target;
+}
+
+static Size
+row_size(RowState *row)
+{
+	return row->hoff + heap_compute_data_size(row->desc, row->values, row->isnull);
+}
+
+static int
+column_codec(Form_pg_attribute att)
+{
+	if (att->attstorage == TYPSTORAGE_EXTERNAL || att->attstorage == TYPSTORAGE_PLAIN)
+		return SLICED_CODEC_NONE;
+	switch (att->attcompression)
+	{
+		case TOAST_PGLZ_COMPRESSION:
+			return SLICED_CODEC_PGLZ;
+		case TOAST_LZ4_COMPRESSION:
+			return SLICED_CODEC_LZ4;
+		default:
+			return sliced_compression;
+	}
+}
+
+/* The codec for values within a row, which core must be able to decompress. */
+static int
+inline_codec(int codec)
+{
+	if (codec == SLICED_CODEC_ZSTD)
+#ifdef USE_LZ4
+		return SLICED_CODEC_LZ4;
+#else
+		return SLICED_CODEC_PGLZ;
+	if (codec == SLICED_CODEC_LZ4)
+		return SLICED_CODEC_PGLZ;
+#endif
+	return codec;
+}
+
+static SlicedDraft *
+make_draft(struct varlena *value, int codec)
+{
+	SlicedDraft *draft = palloc(sizeof(SlicedDraft));
+
+	/* after detoasting it has no compression left, but perhaps a short header */
+	value = detoast_attr(value);
+	sliced_draft_init(draft, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), codec);
+	return draft;
+}
+
+/* The draft as a value compressed within its row, or NULL if it is none. */
+static struct varlena *
+inline_form(RowState *row, SlicedDraft *draft)
+{
+	int			codec = inline_codec(draft->codec);
+	SlicedDraft other;
+	struct varlena *result;
+
+	if (draft->first_stored == 0 || draft->first_raw < draft->len)
+		return NULL;
+
+	if (codec != draft->codec)
+	{
+		/* what zstd leaves too long, no other codec makes short enough */
+		if (draft->first_stored > sliced_row_inline_limit(row->rel))
+			return NULL;
+		sliced_draft_init(&other, draft->raw, draft->len, codec);
+		if (other.first_stored == 0 || other.first_raw < other.len)
+			return NULL;
+		draft = &other;
+	}
+
+	result = palloc(VARHDRSZ_COMPRESSED + draft->first_stored);
+	SET_VARSIZE_COMPRESSED(result, VARHDRSZ_COMPRESSED + draft->first_stored);
+	TOAST_COMPRESS_SET_SIZE_AND_COMPRESS_METHOD(result, draft->len,
+												codec == SLICED_CODEC_PGLZ ?
+												TOAST_PGLZ_COMPRESSION_ID :
+												TOAST_LZ4_COMPRESSION_ID);
+	memcpy((char *) result + VARHDRSZ_COMPRESSED, draft->first, draft->first_stored);
+	return result;
+}
+
+/*
+ * The largest column that could still be made smaller: by compression, or by
+ * moving it out of the row.  'main' is whether to look at columns of storage
+ * MAIN, or at the others.  -1 if there is none.
+ */
+static int
+biggest_column(RowState *row, bool for_compression, bool main)
+{
+	Size		biggest = MAXALIGN(TOAST_POINTER_SIZE);
+	int			result = -1;
+
+	for (int i = 0; i < row->desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(row->desc, i);
+		struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
+
+		if (row->isnull[i] || att->attlen != -1 || row->cols[i].kept || row->cols[i].external)
+			continue;
+		if (main ? att->attstorage != TYPSTORAGE_MAIN :
+			att->attstorage != TYPSTORAGE_EXTENDED && att->attstorage != TYPSTORAGE_EXTERNAL)
+			continue;
+		if (for_compression && (row->cols[i].tried || VARATT_IS_COMPRESSED(value)))
+			continue;
+		if (VARSIZE_ANY(value) > biggest)
+		{
+			biggest = VARSIZE_ANY(value);
+			result = i;
+		}
+	}
+	return result;
+}
+
+static void
+compress_column(RowState *row, int i)
+{
+	Form_pg_attribute att = TupleDescAttr(row->desc, i);
+	Column	   *col = &row->cols[i];
+	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
+	struct varlena *compressed;
+
+	col->tried = true;
+	if (att->attstorage == TYPSTORAGE_EXTERNAL)
+		return;
+	col->raw = value;
+	col->draft = make_draft(value, column_codec(att));
+	compressed = inline_form(row, col->draft);
+	if (compressed != NULL)
+	{
+		row->values[i] = PointerGetDatum(compressed);
+		row->changed = true;
+	}
+}
+
+/* The value's place in the row is taken by a pointer; its id comes later. */
+static void
+externalize_column(RowState *row, int i)
+{
+	Column	   *col = &row->cols[i];
+	char	   *pointer = palloc0(TOAST_POINTER_SIZE);
+
+	if (col->draft == NULL)
+		col->draft = make_draft((struct varlena *) DatumGetPointer(row->values[i]),
+								column_codec(TupleDescAttr(row->desc, i)));
+	sliced_pointer_set(pointer, InvalidOid, InvalidOid, col->draft->len);
+	row->values[i] = PointerGetDatum(pointer);
+	col->external = true;
+	row->has_external = true;
+	row->changed = true;
+}
+
+/*
+ * Undo compression that did not bring the row below core's limit, if it is
+ * short enough for ours as it was: readers then need not decompress.
+ */
+static bool
+stays_inline_raw(RowState *row, Size limit)
+{
+	Datum	   *compressed;
+
+	if (row->has_external)
+		return false;
+	compressed = palloc(row->desc->natts * sizeof(Datum));
+	memcpy(compressed, row->values, row->desc->natts * sizeof(Datum));
+	for (int i = 0; i < row->desc->natts; i++)
+		if (row->cols[i].raw)
+			row->values[i] = PointerGetDatum(row->cols[i].raw);
+	if (row_size(row) <= limit)
+		return true;
+	memcpy(row->values, compressed, row->desc->natts * sizeof(Datum));
+	return false;
+}
+
+static void
+shrink_row(RowState *row)
+{
+	Size		limit = sliced_row_inline_limit(row->rel);
+	Size		target = RelationGetToastTupleTarget(row->rel, TOAST_TUPLE_TARGET);
+	int			i;
+
+	while (row_size(row) > target && (i = biggest_column(row, true, false)) >= 0)
+	{
+		compress_column(row, i);
+		if (VARSIZE_ANY(DatumGetPointer(row->values[i])) > limit)
+			externalize_column(row, i);
+	}
+	if (row_size(row) <= target || stays_inline_raw(row, limit))
+		return;
+	while (row_size(row) > (row->has_external ? target : limit) &&
+		   (i = biggest_column(row, false, false)) >= 0)
+		externalize_column(row, i);
+
+	while (row_size(row) > target && (i = biggest_column(row, true, true)) >= 0)
+		compress_column(row, i);
+	while (row_size(row) > TOAST_TUPLE_TARGET_MAIN &&
+		   (i = biggest_column(row, false, true)) >= 0)
+		externalize_column(row, i);
+}
+
+/*
+ * Compare with the old version: which pointers stay, which of its values go,
+ * and what must be fetched because it belongs to another row.
+ */
+static void
+look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup)
+{
+	Datum	   *oldvalues = NULL;
+	bool	   *oldisnull = NULL;
+
+	if (oldtup != NULL)
+	{
+		oldvalues = palloc(row->desc->natts * sizeof(Datum));
+		oldisnull = palloc(row->desc->natts * sizeof(bool));
+		heap_deform_tuple(oldtup, row->desc, oldvalues, oldisnull);
+	}
+
+	for (int i = 0; i < row->desc->natts; i++)
+	{
+		struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
+		struct varatt_external ptr;
+
+		if (TupleDescAttr(row->desc, i)->attlen != -1)
+			continue;
+		if (oldtup != NULL && !oldisnull[i] &&
+			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(oldvalues[i])))
+		{
+			if (!row->isnull[i] && VARATT_IS_EXTERNAL_ONDISK(value) &&
+				memcmp(value, DatumGetPointer(oldvalues[i]), TOAST_POINTER_SIZE) == 0)
+			{
+				row->cols[i].kept = true;
+				row->has_external = true;
+				continue;
+			}
+			rt->old_values = lappend_oid(rt->old_values, ptr.va_valueid);
+		}
+		if (!row->isnull[i] && VARATT_IS_EXTERNAL(value))
+		{
+			row->values[i] = PointerGetDatum(detoast_attr(value));
+			row->changed = true;
+		}
+	}
+}
+
+/* Fetch what the row keeps as well: core may have nothing but raw values. */
+static void
+make_raw(SlicedRowToast *rt, RowState *row, Datum *original)
+{
+	for (int i = 0; i < row->desc->natts; i++)
+	{
+		struct varlena *value = (struct varlena *) DatumGetPointer(original[i]);
+
+		if (row->isnull[i] || TupleDescAttr(row->desc, i)->attlen != -1)
+			continue;
+		if (row->cols[i].kept)
+		{
+			struct varatt_external ptr;
+
+			VARATT_EXTERNAL_GET_POINTER(ptr, value);
+			rt->old_values = lappend_oid(rt->old_values, ptr.va_valueid);
+		}
+		row->values[i] = VARATT_IS_EXTERNAL(value) ?
+			PointerGetDatum(detoast_attr(value)) : original[i];
+	}
+	rt->core_way = true;
+	rt->tuple = heap_form_tuple(row->desc, row->values, row->isnull);
+}
+
+/* Give every value that leaves the row an id, and its pointer the final form. */
+static void
+assign_ids(SlicedRowToast *rt, RowState *row, const Oid *keep_ids,
+		   SlicedWriter **writer, int options, bool hide)
+{
+	Relation	rel = row->rel;
+	Oid			named = OidIsValid(rel->rd_toastoid) ? rel->rd_toastoid :
+		rel->rd_rel->reltoastrelid;
+
+	for (int i = 0; i < row->desc->natts; i++)
+	{
+		SlicedNewValue *value;
+
+		if (!row->cols[i].external)
+			continue;
+		if (*writer == NULL)
+			*writer = sliced_writer_open(rel->rd_rel->reltoastrelid, options, hide);
+		value = palloc(sizeof(SlicedNewValue));
+		value->draft = *row->cols[i].draft;
+		value->valueid = keep_ids != NULL && OidIsValid(keep_ids[i]) ? keep_ids[i] :
+			sliced_writer_new_id(*writer);
+		sliced_pointer_set(DatumGetPointer(row->values[i]), named, value->valueid,
+						   value->draft.len);
+		rt->new_values = lappend(rt->new_values, value);
+	}
+}
+
+void
+sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple oldtup,
+				 const Oid *keep_ids, bool core_way,
+				 SlicedWriter **writer, int options, bool hide)
+{
+	RowState	row = {.rel = rel, .desc = RelationGetDescr(rel)};
+	int			natts = row.desc->natts;
+	Datum	   *original = palloc(natts * sizeof(Datum));
+
+	memset(rt, 0, sizeof(*rt));
+	row.values = palloc(natts * sizeof(Datum));
+	row.isnull = palloc(natts * sizeof(bool));
+	row.cols = palloc0(natts * sizeof(Column));
+	heap_deform_tuple(newtup, row.desc, original, row.isnull);
+	memcpy(row.values, original, natts * sizeof(Datum));
+	row.hoff = SizeofHeapTupleHeader;
+	for (int i = 0; i < natts; i++)
+		if (row.isnull[i])
+		{
+			row.hoff += BITMAPLEN(natts);
+			break;
+		}
+	row.hoff = MAXALIGN(row.hoff);
+
+	look_at_columns(rt, &row, oldtup);
+	if (core_way)
+	{
+		make_raw(rt, &row, original);
+		return;
+	}
+
+	shrink_row(&row);
+	if (row.has_external && row_size(&row) > TOAST_TUPLE_THRESHOLD)
+	{
+		make_raw(rt, &row, original);
+		return;
+	}
+
+	assign_ids(rt, &row, keep_ids, writer, options, hide);
+	rt->tuple = heap_form_tuple(row.desc, row.values, row.isnull);
+	if (row.has_external)
+	{
+		rt->tuple->t_data->t_infomask &= ~HEAP_HASEXTERNAL;
+		rt->tuple->t_data->t_infomask2 |= SLICED_MARKER;
+	}
+}
+
+void
+sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
+{
+	ListCell   *lc;
+
+	foreach(lc, rt->new_values)
+	{
+		SlicedNewValue *value = lfirst(lc);
+
+		sliced_writer_add(writer, value->valueid, &value->draft);
+	}
+}
+
+List *
+sliced_row_values(Relation rel, HeapTuple tuple)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Datum	   *values = palloc(desc->natts * sizeof(Datum));
+	bool	   *isnull = palloc(desc->natts * sizeof(bool));
+	List	   *result = NIL;
+
+	heap_deform_tuple(tuple, desc, values, isnull);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		struct varatt_external ptr;
+
+		if (!isnull[i] && TupleDescAttr(desc, i)->attlen == -1 &&
+			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(values[i])))
+			result = lappend_oid(result, ptr.va_valueid);
+	}
+	pfree(values);
+	pfree(isnull);
+	return result;
+}
+
+void
+sliced_row_delete_values(Relation rel, List *valueids, bool speculative)
+{
+	Relation	toastrel;
+	ListCell   *lc;
+
+	if (valueids == NIL)
+		return;
+	toastrel = table_open(rel->rd_rel->reltoastrelid, RowExclusiveLock);
+	foreach(lc, valueids)
+		sliced_value_delete(toastrel, lfirst_oid(lc), speculative);
+	table_close(toastrel, NoLock);
+}

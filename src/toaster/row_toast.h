@@ -1,0 +1,73 @@
+/*
+ * row_toast.h
+ *	  Decides which values of a row stay in it and how the others are stored.
+ *
+ * A row is wholly ours or wholly core's.  Ours: its oversized values are, or
+ * will be, in the toast relation as slices, and its tuple bears the marker.
+ */
+#ifndef SLICED_TOASTER_ROW_TOAST_H
+#define SLICED_TOASTER_ROW_TOAST_H
+
+#include "postgres.h"
+
+#include "access/htup.h"
+#include "nodes/pg_list.h"
+#include "store/writer.h"
+#include "utils/rel.h"
+
+/* One value to write. */
+typedef struct SlicedNewValue
+{
+	Oid			valueid;
+	SlicedDraft draft;
+} SlicedNewValue;
+
+typedef struct SlicedRowToast
+{
+	HeapTuple	tuple;			/* for heapam */
+	bool		core_way;		/* tuple holds raw values only: core toasts it */
+	List	   *new_values;		/* SlicedNewValue, to be written */
+	List	   *old_values;		/* ids of values the row no longer has */
+} SlicedRowToast;
+
+/*
+ * The longest row that stays in one piece where the table does not say
+ * (toast_tuple_target).  Core's own limit is a quarter of a page; between the
+ * two, a row that compression cannot bring below core's limit is better read
+ * with its neighbours than through the toast relation.
+ */
+#define SLICED_INLINE_LIMIT		3000
+
+/* Must core's toaster, or ours, look at this row? */
+extern bool sliced_row_is_oversized(HeapTuple tuple);
+
+/* Longest row of this table that stays inline if nothing in it is external. */
+extern Size sliced_row_inline_limit(Relation rel);
+
+/*
+ * Toast 'newtup', whose previous version was 'oldtup' (ours, or NULL).
+ *
+ * Values of 'oldtup' that are unchanged stay as they are.  Ids of new values
+ * come from '*writer', which is opened with 'options' and 'hide' if it is NULL
+ * and needed.  With 'core_way' the caller wants raw values; the result may say
+ * core_way where the caller did not ask, if the row is too long for us.
+ *
+ * 'keep_ids', if not NULL, says for every column which id its new value takes
+ * if it is stored outside the row; InvalidOid for a fresh one.
+ *
+ * Memory of the result is the current context's and may point into 'newtup'.
+ */
+extern void sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup,
+							 HeapTuple oldtup, const Oid *keep_ids, bool core_way,
+							 SlicedWriter **writer, int options, bool hide);
+
+/* Hand the new values to the writer. */
+extern void sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer);
+
+/* The ids of all values of ours that 'tuple', which is marked, points to. */
+extern List *sliced_row_values(Relation rel, HeapTuple tuple);
+
+/* Delete values from the table's toast relation. */
+extern void sliced_row_delete_values(Relation rel, List *valueids, bool speculative);
+
+#endif
