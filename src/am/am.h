@@ -16,9 +16,6 @@
 /* heap's routine, for what we wrap */
 extern const TableAmRoutine *sliced_heap;
 
-/* Is this table's access method ours? */
-extern bool sliced_is_ours(Relation rel);
-
 /* scan.c: rows on their way out */
 extern void sliced_scan_callbacks(TableAmRoutine *routine);
 

@@ -12,17 +12,11 @@
 
 #include "access/heaptoast.h"
 #include "am/am.h"
+#include "base/identity.h"
 #include "fmgr.h"
 #include "store/reader.h"
 
-static TableAmRoutine sliced_routine;
 const TableAmRoutine *sliced_heap;
-
-bool
-sliced_is_ours(Relation rel)
-{
-	return rel->rd_tableam == &sliced_routine;
-}
 
 static Oid
 sliced_relation_toast_am(Relation rel)
@@ -44,16 +38,19 @@ PG_FUNCTION_INFO_V1(sliced_handler);
 Datum
 sliced_handler(PG_FUNCTION_ARGS)
 {
-	if (sliced_heap == NULL)
+	static TableAmRoutine routine;
+
+	if (sliced_routine == NULL)
 	{
-		sliced_routine = *GetHeapamTableAmRoutine();
-		sliced_scan_callbacks(&sliced_routine);
-		sliced_modify_callbacks(&sliced_routine);
-		sliced_bridge_callbacks(&sliced_routine);
-		sliced_routine.relation_copy_for_cluster = sliced_relation_copy_for_cluster;
-		sliced_routine.relation_toast_am = sliced_relation_toast_am;
-		sliced_routine.relation_fetch_toast_slice = sliced_relation_fetch_toast_slice;
 		sliced_heap = GetHeapamTableAmRoutine();
+		routine = *sliced_heap;
+		sliced_scan_callbacks(&routine);
+		sliced_modify_callbacks(&routine);
+		sliced_bridge_callbacks(&routine);
+		routine.relation_copy_for_cluster = sliced_relation_copy_for_cluster;
+		routine.relation_toast_am = sliced_relation_toast_am;
+		routine.relation_fetch_toast_slice = sliced_relation_fetch_toast_slice;
+		sliced_routine = &routine;
 	}
-	PG_RETURN_POINTER(&sliced_routine);
+	PG_RETURN_POINTER(sliced_routine);
 }

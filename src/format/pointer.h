@@ -35,6 +35,13 @@ sliced_tuple_is_marked(HeapTupleHeader tup)
 	return (tup->t_infomask2 & SLICED_MARKER) != 0;
 }
 
+static inline bool
+sliced_pointer_is_ours(const struct varatt_external *ptr)
+{
+	return ptr->va_extinfo >> VARLENA_EXTSIZE_BITS == SLICED_POINTER_METHOD &&
+		!VARATT_EXTERNAL_IS_COMPRESSED(*ptr);
+}
+
 /* Is this datum (any varlena) a pointer to a value of ours?  Copies it if so. */
 static inline bool
 sliced_pointer_get(struct varatt_external *ptr, const struct varlena *datum)
@@ -42,8 +49,7 @@ sliced_pointer_get(struct varatt_external *ptr, const struct varlena *datum)
 	if (!VARATT_IS_EXTERNAL_ONDISK(datum))
 		return false;
 	VARATT_EXTERNAL_GET_POINTER(*ptr, datum);
-	return ptr->va_extinfo >> VARLENA_EXTSIZE_BITS == SLICED_POINTER_METHOD &&
-		!VARATT_EXTERNAL_IS_COMPRESSED(*ptr);
+	return sliced_pointer_is_ours(ptr);
 }
 
 /* Raw bytes of the value. */

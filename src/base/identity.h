@@ -1,0 +1,23 @@
+/*
+ * identity.h
+ *	  Which relations are ours.
+ */
+#ifndef SLICED_BASE_IDENTITY_H
+#define SLICED_BASE_IDENTITY_H
+
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "utils/rel.h"
+
+/* Our routine; NULL until the access method was first used in this process. */
+extern PGDLLEXPORT const TableAmRoutine *sliced_routine;
+
+/* Is the relation a table, or a toast relation, of our access method? */
+static inline bool
+sliced_is_ours(Relation rel)
+{
+	return sliced_routine != NULL && rel->rd_tableam == sliced_routine;
+}
+
+#endif

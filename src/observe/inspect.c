@@ -1,0 +1,130 @@
+/*
+ * inspect.c
+ *	  sliced.inspect(): what one value consists of, slice by slice.
+ *
+ * pg_column_size() knows the length in the pointer only and
+ * pg_column_compression() nothing at all of values that are stored as slices.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/table.h"
+#include "access/heaptoast.h"
+#include "access/toast_compression.h"
+#include "access/toast_internals.h"
+#include "base/identity.h"
+#include "codec/codec.h"
+#include "fmgr.h"
+#include "format/pointer.h"
+#include "funcapi.h"
+#include "store/walk.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+static void
+put(ReturnSetInfo *result, int i, Oid objid, int64 start, uint32 rawlen, uint32 storedlen,
+	const char *codec, int nrows)
+{
+	Datum		values[7];
+	bool		isnull[7] = {false};
+
+	values[0] = Int32GetDatum(i + 1);
+	values[1] = ObjectIdGetDatum(objid);
+	isnull[1] = !OidIsValid(objid);
+	values[2] = Int64GetDatum(start);
+	values[3] = Int32GetDatum(rawlen);
+	values[4] = Int32GetDatum(storedlen);
+	values[5] = CStringGetTextDatum(codec);
+	values[6] = Int32GetDatum(nrows);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, isnull);
+}
+
+static void
+on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *slice)
+{
+	put(arg, i, piece->objid, slice->start, slice->rawlen, slice->storedlen,
+		sliced_codec_get(slice->codec)->name, slice->nrows);
+}
+
+static void
+on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const char *message)
+{
+	ereport(WARNING,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("value %u is corrupted at offset %lld: %s", objid, (long long) offset,
+				   message));
+}
+
+/* A value within its row, or one that core's toaster stored outside. */
+static void
+inspect_other(ReturnSetInfo *result, struct varlena *value)
+{
+	const char *codec = "none";
+	uint32		stored = toast_datum_size(PointerGetDatum(value));
+	uint32		raw = toast_raw_datum_size(PointerGetDatum(value)) - VARHDRSZ;
+	Oid			valueid = InvalidOid;
+	int			nrows = 0;
+
+	switch (toast_get_compression_id(value))
+	{
+		case TOAST_PGLZ_COMPRESSION_ID:
+			codec = "pglz";
+			break;
+		case TOAST_LZ4_COMPRESSION_ID:
+			codec = "lz4";
+			break;
+		case TOAST_INVALID_COMPRESSION_ID:
+			break;
+	}
+	if (VARATT_IS_EXTERNAL_ONDISK(value))
+	{
+		struct varatt_external ptr;
+
+		VARATT_EXTERNAL_GET_POINTER(ptr, value);
+		valueid = ptr.va_valueid;
+		nrows = (stored + TOAST_MAX_CHUNK_SIZE - 1) / TOAST_MAX_CHUNK_SIZE;
+	}
+	else if (VARATT_IS_COMPRESSED(value))
+		stored -= VARHDRSZ_COMPRESSED;
+	else
+		stored = raw;
+	put(result, 0, valueid, 0, raw, stored, codec, nrows);
+}
+
+PG_FUNCTION_INFO_V1(sliced_inspect);
+
+Datum
+sliced_inspect(PG_FUNCTION_ARGS)
+{
+	static const SlicedVisitor visitor_template = {.slice = on_slice, .problem = on_problem};
+	SlicedVisitor visitor = visitor_template;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	int16		typlen = get_typlen(get_fn_expr_argtype(fcinfo->flinfo, 0));
+	struct varlena *value;
+	struct varatt_external ptr;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (typlen != -1)
+	{
+		uint32		size = typlen > 0 ? typlen : strlen(DatumGetCString(PG_GETARG_DATUM(0)));
+
+		put(result, 0, InvalidOid, 0, size, size, "none", 0);
+		return (Datum) 0;
+	}
+
+	value = (struct varlena *) DatumGetPointer(PG_GETARG_DATUM(0));
+	if (sliced_pointer_get(&ptr, value))
+	{
+		Relation	toastrel = table_open(ptr.va_toastrelid, AccessShareLock);
+		ToastScan	scan;
+
+		visitor.arg = result;
+		sliced_scan_open(&scan, toastrel, NULL, AccessShareLock);
+		sliced_value_walk(&scan, &ptr, &visitor);
+		sliced_scan_close(&scan, AccessShareLock);
+		table_close(toastrel, AccessShareLock);
+	}
+	else
+		inspect_other(result, value);
+	return (Datum) 0;
+}

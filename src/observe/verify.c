@@ -1,0 +1,291 @@
+/*
+ * verify.c
+ *	  sliced.verify(): does every pointer lead to its value, whole and sound, and
+ *	  does everything in the toast relation belong to some row?
+ *
+ * Two passes under the snapshot of the calling statement, so that concurrent
+ * changes do not disturb: over the table, following every pointer, and over the
+ * toast relation, looking for what the first pass did not meet.  The first
+ * remembers the objects it met, some 20 bytes each.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "base/identity.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "format/pointer.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "store/walk.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#define NOTICE_EVERY_MS		10000
+
+typedef struct Verify
+{
+	Relation	rel;
+	Relation	toastrel;		/* NULL if the table has none */
+	ToastScan	scan;
+	ReturnSetInfo *result;
+	MemoryContext work;
+	HTAB	   *objects;		/* Oid of every object that some row owns */
+
+	/* where we are */
+	ItemPointerData row;
+	const char *column;
+	Oid			valueid;
+
+	TimestampTz last_notice;
+	uint64		nvalues;
+} Verify;
+
+static const char *const kind_names[] = {
+	[SLICED_PROBLEM_POINTER] = "broken pointer",
+	[SLICED_PROBLEM_MISSING] = "missing slice",
+	[SLICED_PROBLEM_CORRUPTED] = "corrupted slice",
+	[SLICED_PROBLEM_OVERLAP] = "overlapping slice",
+	[SLICED_PROBLEM_EXCESS] = "excess slice",
+};
+
+/* One row of the result; 'v' says where in the table, if anywhere. */
+static void
+put(Verify *v, const char *kind, bool in_table, Oid valueid, int64 offset, const char *message)
+{
+	Datum		values[6] = {0};
+	bool		isnull[6] = {false};
+
+	values[0] = CStringGetTextDatum(kind);
+	values[1] = PointerGetDatum(&v->row);
+	isnull[1] = !in_table;
+	isnull[2] = !in_table || v->column == NULL;
+	if (!isnull[2])
+		values[2] = DirectFunctionCall1(namein, CStringGetDatum(v->column));
+	values[3] = ObjectIdGetDatum(valueid);
+	isnull[3] = !OidIsValid(valueid);
+	values[4] = Int64GetDatum(offset);
+	isnull[4] = offset < 0;
+	values[5] = CStringGetTextDatum(message);
+	tuplestore_putvalues(v->result->setResult, v->result->setDesc, values, isnull);
+}
+
+static void
+on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const char *message)
+{
+	Verify	   *v = arg;
+
+	put(v, kind_names[kind], true, v->valueid, offset, message);
+}
+
+static void
+on_object(void *arg, Oid objid)
+{
+	Verify	   *v = arg;
+
+	hash_search(v->objects, &objid, HASH_ENTER, NULL);
+}
+
+static void
+notice_progress(Verify *v, const char *what, BlockNumber done, BlockNumber total)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (!TimestampDifferenceExceeds(v->last_notice, now, NOTICE_EVERY_MS))
+		return;
+	v->last_notice = now;
+	ereport(NOTICE,
+			errmsg("verifying \"%s\": %s, block %u of %u, " UINT64_FORMAT " values so far",
+				   RelationGetRelationName(v->rel), what, done, total, v->nvalues));
+}
+
+static void
+verify_pointer(Verify *v, const struct varlena *value, bool marked)
+{
+	static const SlicedVisitor visitor_template = {.problem = on_problem, .object = on_object};
+	SlicedVisitor visitor = visitor_template;
+	struct varatt_external ptr;
+	bool		found;
+
+	v->valueid = InvalidOid;
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
+	{
+		put(v, kind_names[SLICED_PROBLEM_POINTER], true, InvalidOid, -1,
+			"the value points to memory");
+		return;
+	}
+	VARATT_EXTERNAL_GET_POINTER(ptr, value);
+	v->valueid = ptr.va_valueid;
+	v->nvalues++;
+
+	if (v->toastrel == NULL || ptr.va_toastrelid != RelationGetRelid(v->toastrel))
+		on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
+				   "the pointer leads to another toast relation");
+	else if (ptr.va_rawsize < VARHDRSZ || VARATT_EXTERNAL_GET_EXTSIZE(ptr) == 0)
+		on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
+				   "the pointer's length is impossible");
+	else if (sliced_pointer_is_ours(&ptr) != marked)
+		on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
+				   "the pointer is of another kind than its row");
+	else
+	{
+		visitor.arg = v;
+		hash_search(v->objects, &ptr.va_valueid, HASH_ENTER, &found);
+		if (found)
+			on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
+					   "another row has the same value");
+		sliced_value_walk(&v->scan, &ptr, &visitor);
+	}
+}
+
+static void
+verify_row(Verify *v, HeapTuple tuple, Datum *values, bool *isnull)
+{
+	TupleDesc	desc = RelationGetDescr(v->rel);
+	bool		marked = sliced_tuple_is_marked(tuple->t_data);
+	int			nexternal = 0;
+
+	v->row = tuple->t_self;
+	heap_deform_tuple(tuple, desc, values, isnull);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		struct varlena *value = (struct varlena *) DatumGetPointer(values[i]);
+
+		if (isnull[i] || TupleDescAttr(desc, i)->attlen != -1 || !VARATT_IS_EXTERNAL(value))
+			continue;
+		nexternal++;
+		v->column = NameStr(TupleDescAttr(desc, i)->attname);
+		verify_pointer(v, value, marked);
+	}
+	v->column = NULL;
+	if ((nexternal > 0) != (marked || HeapTupleHasExternal(tuple)))
+		put(v, kind_names[SLICED_PROBLEM_POINTER], true, InvalidOid, -1,
+			"the row is not marked as what it is");
+}
+
+static void
+verify_table(Verify *v, Snapshot snapshot)
+{
+	TupleDesc	desc = RelationGetDescr(v->rel);
+	Datum	   *values = palloc(desc->natts * sizeof(Datum));
+	bool	   *isnull = palloc(desc->natts * sizeof(bool));
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsBufferHeapTuple);
+	TableScanDesc scan = table_beginscan(v->rel, snapshot, 0, NULL);
+	HeapScanDesc hscan = (HeapScanDesc) scan;
+	BlockNumber done = 0;
+	BlockNumber current = InvalidBlockNumber;
+
+	/* heap's function, not ours: we want the tuple as it is on disk */
+	while (heap_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		HeapTuple	tuple = ((BufferHeapTupleTableSlot *) slot)->base.tuple;
+		MemoryContext old;
+
+		CHECK_FOR_INTERRUPTS();
+		if (hscan->rs_cblock != current)
+		{
+			current = hscan->rs_cblock;
+			notice_progress(v, "table", done++, hscan->rs_nblocks);
+		}
+		if (!sliced_tuple_is_marked(tuple->t_data) && !HeapTupleHasExternal(tuple))
+			continue;
+		old = MemoryContextSwitchTo(v->work);
+		verify_row(v, tuple, values, isnull);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(v->work);
+	}
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/* Report every object in the toast relation that no row owns, once. */
+static void
+verify_no_orphans(Verify *v, Snapshot snapshot)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(v->toastrel),
+													&TTSOpsBufferHeapTuple);
+	TableScanDesc scan = table_beginscan(v->toastrel, snapshot, 0, NULL);
+	HeapScanDesc hscan = (HeapScanDesc) scan;
+	BlockNumber done = 0;
+	BlockNumber current = InvalidBlockNumber;
+
+	while (heap_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		bool		found;
+		Oid			objid = DatumGetObjectId(slot_getattr(slot, 1, &isnull));
+		int32		seq = DatumGetInt32(slot_getattr(slot, 2, &isnull));
+
+		CHECK_FOR_INTERRUPTS();
+		if (hscan->rs_cblock != current)
+		{
+			current = hscan->rs_cblock;
+			notice_progress(v, "toast relation", done++, hscan->rs_nblocks);
+		}
+		hash_search(v->objects, &objid, HASH_ENTER, &found);
+		if (!found)
+			put(v, "orphaned value", false, objid, Max(seq, 0), "no row points to this value");
+	}
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+PG_FUNCTION_INFO_V1(sliced_verify);
+
+Datum
+sliced_verify(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	Snapshot	snapshot = GetActiveSnapshot();
+	Verify		v = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(Oid)};
+
+	v.rel = relation_open(relid, AccessShareLock);
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(v.rel->rd_rel->relkind),
+					   RelationGetRelationName(v.rel));
+	if (v.rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is a partitioned table", RelationGetRelationName(v.rel)),
+				errhint("Verify its partitions: SELECT v.* FROM pg_partition_tree('%s') p, sliced.verify(p.relid) v WHERE p.isleaf;",
+						RelationGetRelationName(v.rel)));
+	if (!sliced_is_ours(v.rel) || v.rel->rd_rel->relkind == RELKIND_TOASTVALUE)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a table of access method \"sliced\"",
+					   RelationGetRelationName(v.rel)));
+	if (RELATION_IS_OTHER_TEMP(v.rel))
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot access temporary tables of other sessions"));
+
+	InitMaterializedSRF(fcinfo, 0);
+	v.work = AllocSetContextCreate(CurrentMemoryContext, "sliced verify",
+								   ALLOCSET_DEFAULT_SIZES);
+	v.objects = hash_create("sliced objects", 1024, &ctl, HASH_ELEM | HASH_BLOBS);
+	v.last_notice = GetCurrentTimestamp();
+	if (OidIsValid(v.rel->rd_rel->reltoastrelid))
+	{
+		v.toastrel = table_open(v.rel->rd_rel->reltoastrelid, AccessShareLock);
+		sliced_scan_open(&v.scan, v.toastrel, snapshot, AccessShareLock);
+	}
+
+	verify_table(&v, snapshot);
+	if (v.toastrel != NULL)
+	{
+		sliced_scan_close(&v.scan, AccessShareLock);
+		verify_no_orphans(&v, snapshot);
+		table_close(v.toastrel, AccessShareLock);
+	}
+	hash_destroy(v.objects);
+	MemoryContextDelete(v.work);
+	relation_close(v.rel, AccessShareLock);
+	return (Datum) 0;
+}

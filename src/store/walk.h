@@ -1,0 +1,44 @@
+/*
+ * walk.h
+ *	  Visits all slices of a value, and whatever is wrong with them.
+ */
+#ifndef SLICED_STORE_WALK_H
+#define SLICED_STORE_WALK_H
+
+#include "postgres.h"
+
+#include "store/reader.h"
+
+typedef enum SlicedProblemKind
+{
+	SLICED_PROBLEM_POINTER,		/* the pointer cannot be right */
+	SLICED_PROBLEM_MISSING,		/* something that should be there is not */
+	SLICED_PROBLEM_CORRUPTED,	/* something is there, but damaged */
+	SLICED_PROBLEM_OVERLAP,		/* something is there twice */
+	SLICED_PROBLEM_EXCESS		/* something is there that no pointer covers */
+} SlicedProblemKind;
+
+typedef struct SlicedVisitor
+{
+	void	   *arg;
+
+	/* A slice (or the inline bytes, with piece->objid 0) of piece number 'i'. */
+	void		(*slice) (void *arg, int i, const SlicedPiece *piece,
+						  const SlicedSlice *slice);
+	/* 'offset' is in the object, -1 if the problem has no place. */
+	void		(*problem) (void *arg, SlicedProblemKind kind, Oid objid,
+							int64 offset, const char *message);
+	/* The value consists of bytes of this object (besides that of its own id). */
+	void		(*object) (void *arg, Oid objid);
+} SlicedVisitor;
+
+/*
+ * Walk over the value of 'ptr'.  With a snapshot in 'ts', every row must have
+ * its place; without, rows may be superseded by others, as for readers.
+ * Slices are decompressed to see whether they can be.  Never raises an error
+ * for what it finds.  Members of the visitor may be NULL.
+ */
+extern void sliced_value_walk(ToastScan *ts, const struct varatt_external *ptr,
+							  const SlicedVisitor *visitor);
+
+#endif
