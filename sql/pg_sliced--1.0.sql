@@ -1,6 +1,8 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION pg_sliced" to load this file. \quit
 
+GRANT USAGE ON SCHEMA sliced TO PUBLIC;
+
 CREATE FUNCTION sliced.handler(internal)
 RETURNS table_am_handler
 AS 'MODULE_PATHNAME', 'sliced_handler'

@@ -13,8 +13,8 @@
 
 #include "access/htup_details.h"
 #include "codec/codec.h"
+#include "format/checksum.h"
 #include "format/row.h"
-#include "port/pg_crc32c.h"
 
 /*
  * Sizes of a whole tuple of which 1, 2, 3 or 4 fill a page.  Each is a little
@@ -29,38 +29,31 @@ static const uint32 tuple_fill[] = {8000, 4064, 2704, 2032};
 /* Tuple header, chunk_id, chunk_seq and the length word of chunk_data. */
 #define TUPLE_OVERHEAD	(MAXALIGN(SizeofHeapTupleHeader) + 4 + 4 + 4)
 
+/*
+ * A row that fills its share of a page is good, and so is a small one, which
+ * finds a gap.  What is between is cut like core cuts: values of 5 kB each, in
+ * rows of half a page and a bit, would leave a gap in every page that no other
+ * of them fits into.
+ */
 uint32
 sliced_row_cut(uint32 left, uint32 overhead)
 {
-	uint32		size;
-	int			i;
+	uint32		size = left + overhead + TUPLE_OVERHEAD;
 
-	overhead += TUPLE_OVERHEAD;
-	size = left + overhead;
-
-	for (i = 0; i < N_FILL; i++)
-	{
-		/* one row, if it is small or wastes less than a tenth of its place */
-		if (i == N_FILL - 1 ? size <= tuple_fill[i] :
-			size <= tuple_fill[i] && size >= tuple_fill[i] / 10 * 9)
+	if (size > tuple_fill[0])
+		return tuple_fill[0] - overhead - TUPLE_OVERHEAD;
+	for (int i = 0; i < N_FILL; i++)
+		if (size <= tuple_fill[i] && size >= tuple_fill[i] / 10 * 9)
 			return left;
-		if (size > tuple_fill[i])
-			break;
-	}
-	return tuple_fill[i] - overhead;
+	return Min(left, tuple_fill[N_FILL - 1] - overhead - TUPLE_OVERHEAD);
 }
 
+/* Of all bytes but the checksum itself, and of the place they belong to. */
 static uint32
-row_crc(const char *data, uint32 len, uint32 objid, int32 seq)
+row_checksum(const char *data, uint32 len, uint32 objid, int32 seq)
 {
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, &objid, sizeof(objid));
-	COMP_CRC32C(crc, &seq, sizeof(seq));
-	COMP_CRC32C(crc, data + sizeof(uint32), len - sizeof(uint32));
-	FIN_CRC32C(crc);
-	return crc;
+	return sliced_checksum(data + sizeof(uint32), len - sizeof(uint32),
+						   ((uint64) objid << 32) | (uint32) seq);
 }
 
 static uint32
@@ -101,8 +94,8 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 	}
 	memcpy(p, row->payload, row->payload_len);
 
-	header.crc = row_crc(dst, sliced_row_size(row), objid, seq);
-	memcpy(dst, &header.crc, sizeof(header.crc));
+	header.checksum = row_checksum(dst, sliced_row_size(row), objid, seq);
+	memcpy(dst, &header.checksum, sizeof(header.checksum));
 }
 
 /* Do the numbers of a decoded row agree with each other? */
@@ -147,7 +140,7 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	if (len < sizeof(header))
 		return "row too short";
 	memcpy(&header, src, sizeof(header));
-	if (header.crc != row_crc(src, len, objid, seq))
+	if (header.checksum != row_checksum(src, len, objid, seq))
 		return "checksum mismatch";
 	if (header.kind >> 4 != SLICED_FORMAT_VERSION)
 		return "unknown format version";

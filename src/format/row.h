@@ -4,11 +4,11 @@
  *
  * The row's columns are (chunk_id, chunk_seq, chunk_data); chunk_data is
  *
- *	 byte 0   4      5      6       8        12           16
- *		  | crc | kind | codec | parts | rawlen | storedlen | payload ...
+ *	 byte 0          4      5       6       8        12          16
+ *		  | checksum | kind | codec | parts | rawlen | storedlen | payload ...
  *
- *	crc			CRC-32C over chunk_id, chunk_seq and all bytes from 4 on, so that
- *				neither damaged nor misplaced bytes pass for good ones
+ *	checksum	over chunk_id, chunk_seq and all bytes from 4 on (checksum.h), so
+ *				that neither damaged nor misplaced bytes pass for good ones
  *	kind		format version (high 4 bits) and SlicedRowKind (low 4 bits)
  *	codec		how the slice is compressed
  *	parts		head, slice: how many more rows the slice continues in;
@@ -53,7 +53,7 @@ typedef enum SlicedRowKind
 /* The bytes before the payload. */
 typedef struct SlicedRowHeader
 {
-	uint32		crc;
+	uint32		checksum;
 	uint8		kind;
 	uint8		codec;
 	uint16		parts;
