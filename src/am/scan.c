@@ -7,7 +7,11 @@
  * INSERT INTO other SELECT * FROM ours would copy the pointers instead of the
  * values.  So each callback that fills a slot lets heap do its work and then
  * looks at the tuple: if it is marked, the slot gets a copy of its own with the
- * flag set.  Rows without oversized values cost one test.
+ * flag set.
+ *
+ * Looking costs little if the caller is going to look as well, but count(*) does
+ * not: there it fetches a cache line per row.  Sequential scans therefore find
+ * out first whether the toast relation is empty, and if so never look.
  *
  * Slots of our own could do this only when a tuple is taken out of them, and
  * save the copy.  But heapam and the executor recognise their slots by address,
@@ -27,6 +31,12 @@
 #include "storage/procarray.h"
 #include "store/toast_scan.h"
 #include "toaster/row_toast.h"
+
+/* In rs_flags: no row that this scan returns can be marked. */
+#define SO_NO_MARKED_ROWS	((uint32) 1 << 31)
+
+/* It is not worth a look at the toast relation for fewer pages than this. */
+#define WORTH_A_LOOK		16
 
 static pg_noinline void
 replace_by_flagged_copy(TupleTableSlot *slot)
@@ -104,9 +114,43 @@ ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
 	return true;
 }
 
+/*
+ * Every row with values of ours, visible to a snapshot taken before now, has
+ * rows in the toast relation that nobody can have removed.
+ */
+static bool
+has_no_values(Relation rel, Snapshot snapshot, BlockNumber nblocks)
+{
+	Relation	toastrel;
+	bool		empty;
+
+	if (!OidIsValid(rel->rd_rel->reltoastrelid))
+		return true;
+	if (snapshot == NULL || !IsMVCCSnapshot(snapshot) || nblocks < WORTH_A_LOOK)
+		return false;
+	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+	empty = RelationGetNumberOfBlocks(toastrel) == 0;
+	table_close(toastrel, AccessShareLock);
+	return empty;
+}
+
+static TableScanDesc
+sliced_scan_begin(Relation rel, Snapshot snapshot, int nkeys, struct ScanKeyData *key,
+				  ParallelTableScanDesc pscan, uint32 flags)
+{
+	TableScanDesc scan = heap_beginscan(rel, snapshot, nkeys, key, pscan, flags);
+
+	if ((flags & SO_TYPE_SEQSCAN) &&
+		has_no_values(rel, snapshot, ((HeapScanDesc) scan)->rs_nblocks))
+		scan->rs_flags |= SO_NO_MARKED_ROWS;
+	return scan;
+}
+
 static bool
 sliced_scan_getnextslot(TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
 {
+	if (scan->rs_flags & SO_NO_MARKED_ROWS)
+		return heap_getnextslot(scan, direction, slot);
 	while (heap_getnextslot(scan, direction, slot))
 		if (ready_for_caller(scan, slot))
 			return true;
@@ -214,6 +258,7 @@ sliced_scan_sample_next_tuple(TableScanDesc scan, struct SampleScanState *scanst
 void
 sliced_scan_callbacks(TableAmRoutine *routine)
 {
+	routine->scan_begin = sliced_scan_begin;
 	routine->scan_getnextslot = sliced_scan_getnextslot;
 	routine->scan_getnextslot_tidrange = sliced_scan_getnextslot_tidrange;
 	routine->index_fetch_tuple = sliced_index_fetch_tuple;

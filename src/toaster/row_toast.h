@@ -36,7 +36,7 @@ typedef struct SlicedRowToast
  * two, a row that compression cannot bring below core's limit is better read
  * with its neighbours than through the toast relation.
  */
-#define SLICED_INLINE_LIMIT		3000
+#define SLICED_INLINE_LIMIT		2704
 
 /* Must core's toaster, or ours, look at this row? */
 extern bool sliced_row_is_oversized(HeapTuple tuple);

@@ -1,0 +1,191 @@
+# The parts of "./dev test", which sources this.
+#
+# A part is a function part_NAME.  It runs in a subshell, with the private tree
+# of test/lib.sh in place, and prints a line "ok - ..." or "not ok - ..."
+# for each of its tests, and "# ..." to tell more.
+
+all_parts="lint tree unit regress isolation tap model fuzz core bench"
+
+# A copy of the checkout that PGS_USER may write to: nobody but we may be able
+# to read the original.
+copy_checkout() {
+    [ ! -d "$PGS_TMP/checkout" ] || return 0
+    as_user mkdir "$PGS_TMP/checkout"
+    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='*.o' --exclude='*.so' -cf - . |
+        as_user tar -C "$PGS_TMP/checkout" --no-same-owner -xf -
+}
+
+# Run part $1; add what it counted to the totals.
+part() {
+    local log=$T/log/$1 start=$EPOCHREALTIME status ok notok filter='^not ok|^# '
+    [ -z "${VERBOSE:-}" ] || filter=
+    printf '== %s\n' "$1"
+    set +e
+    (set -e; "part_$1") 2>&1 | tee "$log" | grep --line-buffered -E "$filter"
+    status=${PIPESTATUS[0]}
+    set -e
+    ok=$(grep -c '^ok' "$log" || true)
+    notok=$(grep -c '^not ok' "$log" || true)
+    if [ "$status" != 0 ] && [ "$notok" = 0 ]; then
+        notok=1
+        tail -n 40 "$log"
+        echo "not ok - $1 ended with status $status"
+    fi
+    passed=$((passed + ok))
+    failed=$((failed + notok))
+    echo "$1 $ok $notok $start $EPOCHREALTIME" |
+        awk '{ printf "== %s: %d ok, %d not ok, %.1f s\n", $1, $2, $3, $5 - $4 }'
+}
+
+# Run script test/$1 as PGS_USER, in a directory of its own.
+script() {
+    local name=$1 dir=$PGS_TMP/${1//\//-} start=$SECONDS
+    as_user mkdir "$dir"
+    (
+        export PGS_ROOT=$PGS_TMP/checkout
+        export PGS_TMP=$dir
+        as_user "$PGS_ROOT/test/$name" 2>&1 || echo "not ok - $name ended with status $?"
+        servers_stop
+    ) | tee "$T/script"
+    grep -qE '^(not )?ok' "$T/script" || echo "not ok - $name tested nothing"
+    echo "# $name: $((SECONDS - start)) s"
+}
+
+# Run pg_regress or pg_isolation_regress through make; $1 is its output folder.
+installcheck() {
+    local output=$1 log=$T/installcheck
+    shift
+    copy_checkout
+    as_user make -s -C "$PGS_TMP/checkout" PG_CONFIG="$PG_CONFIG" installcheck "$@" >"$log" 2>&1 ||
+        grep -qE '^not ok|\.\.\. FAILED' "$log" || {
+        echo "not ok - make installcheck"
+        tail "$log" | sed 's/^/# /'
+    }
+    # PostgreSQL 16 and later print ok lines themselves.
+    awk '/^(not )?ok/ { print; next }
+         match($0, /\.\.\. +(ok|FAILED)/) {
+             verdict = substr($0, RSTART) ~ /ok/ ? "ok" : "not ok"
+             sub(/^ *(test +)?/, ""); print verdict " - " $1; next }
+         { print "  " $0 }' "$log"
+    # For looking at, and for copying results to expected.
+    rm -rf "${root:?}/$output"
+    cp -r "$PGS_TMP/checkout/$output" "$root/$output" 2>/dev/null || true
+    if [ -s "$root/$output/regression.diffs" ]; then
+        head -n 60 "$root/$output/regression.diffs" | sed 's/^/# /'
+        echo "# all of it: $output/regression.diffs"
+    fi
+}
+
+part_lint() {
+    "$root/test/lint/run" "$root"
+    # From scratch: an object that is there may have been built without warnings.
+    copy_checkout
+    if build "$PGS_TMP/checkout"; then
+        echo "ok - compiles without warnings"
+    else
+        echo "not ok - compiles without warnings"
+    fi
+}
+
+# That tests test what was just built, not an installed version.
+part_tree() {
+    local so
+    so=$PGS_TREE$("$PG_CONFIG" --pkglibdir)/pg_sliced.so
+    server_start tree
+    if [ "$(sql -c "LOAD 'pg_sliced'" \
+        -c "SELECT strpos(pg_read_file('/proc/self/maps'), '$so') > 0")" = t ]; then
+        echo "ok - the server loads the extension from the private tree"
+    else
+        echo "not ok - the server does not load $so"
+    fi
+    server_stop tree
+}
+
+part_unit() { "$root/test/unit/run"; }
+
+part_regress() {
+    server_start regress
+    installcheck test/output ISOLATION=
+    server_stop regress
+}
+
+part_isolation() {
+    server_start isolation
+    installcheck test/output_iso REGRESS=
+    server_stop isolation
+}
+
+part_tap() {
+    local file
+    copy_checkout
+    for file in "$root"/test/t/*.sh "$root"/test/t/*.py; do
+        [ ! -x "$file" ] || script "t/${file##*/}"
+    done
+}
+
+part_model() {
+    local file
+    copy_checkout
+    server_start model
+    for file in "$root"/test/model/*.py; do
+        [ ! -x "$file" ] || script "model/${file##*/}"
+    done
+    server_stop model
+}
+
+part_fuzz() {
+    need clang
+    "$root/test/fuzz/run"
+}
+
+part_core() {
+    need bzip2
+    "$root/test/core/run"
+}
+
+# The regression tests again, on a server under valgrind.
+part_valgrind() {
+    need valgrind
+    cp "$root/test/valgrind/postgres" "$PGS_TREE"
+    as_user mkdir "$PGS_TMP/valgrind"
+    export PGS_POSTGRES=$PGS_TREE/postgres
+    part_regress
+    "$root/test/valgrind/report"
+}
+
+part_bench() { "$root/bench/run" --quick; }
+
+# Is there anything to run for part $1?
+has() {
+    case $1 in
+        lint | tree | valgrind) ;;
+        regress) [ -d "$root/test/sql" ] ;;
+        isolation) [ -d "$root/test/specs" ] ;;
+        tap) [ -d "$root/test/t" ] ;;
+        model) [ -d "$root/test/model" ] ;;
+        unit | fuzz | core) [ -x "$root/test/$1/run" ] ;;
+        bench) [ -x "$root/bench/run" ] ;;
+        *) die "there is no test part \"$1\"" ;;
+    esac
+}
+
+run_tests() {
+    local name
+    passed=0 failed=0
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $all_parts
+    for name; do
+        has "$name" || true
+    done
+    setup
+    build || {
+        echo "0 passed, 1 failed"
+        exit 1
+    }
+    prepare_temporary
+    for name; do
+        if has "$name"; then part "$name"; fi
+    done
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ]
+}
