@@ -2,9 +2,11 @@
  * lz4.c
  *	  LZ4: fast in both directions, looks back 64 kB.
  *
- * Below 64 kB the library uses a finer hash table, finds more and shorter
- * matches, and its output takes up to 1.6 times as long to decompress.  Slices
- * are therefore a little longer than that.
+ * A slice begins with nothing to look back at, so slices of 64 kB miss half of
+ * what there is to find; 128 kB miss a quarter, which costs 2 to 4 % on logs and
+ * documents.  Besides, below 64 kB the library uses a finer hash table, finds
+ * more and shorter matches, and its output takes up to 1.6 times as long to
+ * decompress.
  */
 #include <lz4.h>
 
@@ -34,7 +36,7 @@ lz4_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32
 
 const SlicedCodec sliced_codec_lz4 = {
 	.name = "lz4",
-	.slice_raw = 68 * 1024,
+	.slice_raw = 128 * 1024,
 	.min_gain = 50,
 	.compress = lz4_codec_compress,
 	.decompress = lz4_codec_decompress

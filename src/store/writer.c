@@ -281,6 +281,19 @@ add_raw(SlicedWriter *w, Oid objid, uint32 start, const char *raw, uint32 len, b
 	return done;
 }
 
+/*
+ * A value that fills a page by itself as it is, and would still need most of it
+ * when compressed: what is saved is of use to nobody else, so save the reader
+ * the decompression.
+ */
+static bool
+page_is_lost_anyway(uint32 rawlen, uint32 storedlen)
+{
+	const uint32 overhead = sizeof(SlicedRowHeader) + sizeof(SlicedHeadHeader);
+
+	return storedlen > rawlen - rawlen / 8 && sliced_row_cut(rawlen, overhead) == rawlen;
+}
+
 void
 sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 {
@@ -298,6 +311,8 @@ sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 		{
 			stored = draft->first;
 			storedlen = draft->first_stored;
+			if (rawlen == draft->len && page_is_lost_anyway(rawlen, storedlen))
+				storedlen = 0;
 		}
 		else
 		{
