@@ -44,19 +44,41 @@ leave_work_context(MemoryContext work, MemoryContext old)
 }
 
 /*
+ * Pin a page of the table.  Bulk updates and deletes come back to the page of
+ * the row before, and find it without a search.
+ */
+static Buffer
+pin_page(Relation rel, BlockNumber block)
+{
+	static RelFileNode last_node;
+	static BlockNumber last_block = InvalidBlockNumber;
+	static Buffer last_buffer = InvalidBuffer;
+
+	if (block == last_block && RelFileNodeEquals(rel->rd_node, last_node) &&
+		ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, last_buffer))
+		return last_buffer;
+	last_buffer = ReadBuffer(rel, block);
+	last_block = block;
+	last_node = rel->rd_node;
+	return last_buffer;
+}
+
+/*
  * The row version at 'tid', copied, if it has values outside the row; NULL
  * otherwise.  What heapam will find wrong with 'tid' is left to heapam.
+ *
+ * The first look takes no lock: while we have the page pinned nobody prunes it,
+ * so the line pointer and the row stay where they are, and neither the marker
+ * nor the flag of a row ever changes but for the bit that decoding.c exposes.
  */
 static HeapTuple
 fetch_toasted_row(Relation rel, ItemPointer tid)
 {
-	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
+	Buffer		buffer = pin_page(rel, ItemPointerGetBlockNumber(tid));
 	OffsetNumber offnum = ItemPointerGetOffsetNumber(tid);
+	Page		page = BufferGetPage(buffer);
 	HeapTuple	result = NULL;
-	Page		page;
 
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
 	if (offnum >= FirstOffsetNumber && offnum <= PageGetMaxOffsetNumber(page))
 	{
 		ItemId		lp = PageGetItemId(page, offnum);
@@ -70,10 +92,14 @@ fetch_toasted_row(Relation rel, ItemPointer tid)
 			tuple.t_self = *tid;
 			tuple.t_tableOid = RelationGetRelid(rel);
 			if (sliced_tuple_is_marked(tuple.t_data) || HeapTupleHasExternal(&tuple))
+			{
+				LockBuffer(buffer, BUFFER_LOCK_SHARE);
 				result = heap_copytuple(&tuple);
+				LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			}
 		}
 	}
-	UnlockReleaseBuffer(buffer);
+	ReleaseBuffer(buffer);
 	return result;
 }
 
