@@ -67,9 +67,8 @@ pin_page(Relation rel, BlockNumber block)
  * The row version at 'tid', copied, if it has values outside the row; NULL
  * otherwise.  What heapam will find wrong with 'tid' is left to heapam.
  *
- * The first look takes no lock: while we have the page pinned nobody prunes it,
- * so the line pointer and the row stay where they are, and neither the marker
- * nor the flag of a row ever changes but for the bit that decoding.c exposes.
+ * A pin alone would not do: somebody who was alone on the page a moment ago may
+ * be pruning it.
  */
 static HeapTuple
 fetch_toasted_row(Relation rel, ItemPointer tid)
@@ -79,6 +78,7 @@ fetch_toasted_row(Relation rel, ItemPointer tid)
 	Page		page = BufferGetPage(buffer);
 	HeapTuple	result = NULL;
 
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (offnum >= FirstOffsetNumber && offnum <= PageGetMaxOffsetNumber(page))
 	{
 		ItemId		lp = PageGetItemId(page, offnum);
@@ -92,14 +92,10 @@ fetch_toasted_row(Relation rel, ItemPointer tid)
 			tuple.t_self = *tid;
 			tuple.t_tableOid = RelationGetRelid(rel);
 			if (sliced_tuple_is_marked(tuple.t_data) || HeapTupleHasExternal(&tuple))
-			{
-				LockBuffer(buffer, BUFFER_LOCK_SHARE);
 				result = heap_copytuple(&tuple);
-				LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-			}
 		}
 	}
-	ReleaseBuffer(buffer);
+	UnlockReleaseBuffer(buffer);
 	return result;
 }
 
@@ -108,6 +104,24 @@ static inline bool
 is_long_inline_row(SlicedRowToast *rt)
 {
 	return !rt->core_way && rt->tuple->t_len > TOAST_TUPLE_THRESHOLD;
+}
+
+/*
+ * heapam has stored 'stored' in place of 'tuple', which the caller goes on with:
+ * RETURNING may ask for its xmin.
+ */
+static void
+adopt_header(HeapTuple tuple, HeapTuple stored)
+{
+	HeapTupleHeader to = tuple->t_data;
+	HeapTupleHeader from = stored->t_data;
+
+	tuple->t_self = stored->t_self;
+	to->t_choice = from->t_choice;
+	to->t_ctid = from->t_ctid;
+	to->t_infomask = (to->t_infomask & ~HEAP_XACT_MASK) | (from->t_infomask & HEAP_XACT_MASK);
+	to->t_infomask2 = (to->t_infomask2 & ~HEAP2_XACT_MASK) |
+		(from->t_infomask2 & HEAP2_XACT_MASK);
 }
 
 static void
@@ -199,10 +213,7 @@ insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 
 	if (!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(tuple) ||
 		sliced_is_decoded(rel))
-	{
 		heap_insert(rel, tuple, cid, options, bistate);
-		slot->tts_tid = tuple->t_self;
-	}
 	else
 	{
 		MemoryContext old;
@@ -221,9 +232,10 @@ insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 		if (spec_token != NULL)
 			HeapTupleHeaderSetSpeculativeToken(rt.tuple->t_data, *spec_token);
 		insert_row(rel, &rt, cid, options, bistate);
-		slot->tts_tid = rt.tuple->t_self;
+		adopt_header(tuple, rt.tuple);
 		leave_work_context(work, old);
 	}
+	slot->tts_tid = tuple->t_self;
 
 	if (should_free)
 		pfree(tuple);
@@ -320,6 +332,13 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 	for (int i = 0; i < nslots; i++)
 		if (inserted[i] != slots[i])
 		{
+			HeapTuple	stored = ExecFetchSlotHeapTuple(inserted[i], false, NULL);
+			bool		should_free;
+			HeapTuple	tuple = ExecFetchSlotHeapTuple(slots[i], false, &should_free);
+
+			adopt_header(tuple, stored);
+			if (should_free)
+				pfree(tuple);
 			slots[i]->tts_tid = inserted[i]->tts_tid;
 			slots[i]->tts_tableOid = inserted[i]->tts_tableOid;
 			ExecDropSingleTupleTableSlot(inserted[i]);
@@ -363,13 +382,19 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 	SlicedRowToast rt;
 	TM_Result	result;
 
+	sliced_row_toast(&rt, rel, newtup, oldtup, NULL, expose,
+					 &writer, 0, sliced_hides_slices(rel));
+
 	/*
 	 * A pointer that stays is as good as in core for whoever decodes the row,
 	 * but new values have to be core's.
 	 */
-	sliced_row_toast(&rt, rel, newtup, oldtup, NULL,
-					 expose || (decoded && newtup->t_len > TOAST_TUPLE_THRESHOLD),
-					 &writer, 0, sliced_hides_slices(rel));
+	if (decoded && rt.new_values != NIL)
+	{
+		sliced_writer_close(writer);
+		writer = NULL;
+		sliced_row_toast(&rt, rel, newtup, oldtup, NULL, true, &writer, 0, false);
+	}
 	rt.tuple->t_tableOid = newtup->t_tableOid;
 
 	if (expose)
@@ -383,9 +408,7 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 		sliced_old_row_expose(rel, otid, false);	/* left over from a crash */
 
 	result = update_row(rel, otid, &rt, cid, crosscheck, wait, tmfd, lockmode);
-	newtup->t_self = rt.tuple->t_self;
-	if (HeapTupleIsHeapOnly(rt.tuple))
-		HeapTupleSetHeapOnly(newtup);
+	adopt_header(newtup, rt.tuple);
 
 	if (expose)
 		sliced_old_row_expose(rel, otid, false);
