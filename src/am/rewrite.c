@@ -12,6 +12,11 @@
  * Where core is going to exchange the contents of the two toast relations
  * (rd_toastoid), values keep their ids.  Versions of one row that share a value
  * then share it in the new table: the first one writes it.
+ *
+ * Versions that are dead to everybody who comes after us, but not to all others
+ * yet, are copied with their values.  Nobody will delete those values when the
+ * versions go, so we do, at the end: whoever still sees such a version reads
+ * deleted slices as well.
  */
 #include "postgres.h"
 
@@ -26,6 +31,7 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "toaster/row_toast.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
@@ -40,6 +46,8 @@ typedef struct Rewrite
 	Datum	   *values;
 	bool	   *isnull;
 	Oid		   *keep_ids;
+	HTAB	   *dying_rows;		/* by ItemPointerData: versions that are not live */
+	HTAB	   *dying_values;	/* by Oid: what only such versions have */
 	TransactionId oldest_xmin;
 	double		num_tuples;
 	double		tups_vacuumed;
@@ -75,6 +83,30 @@ take_apart(Rewrite *rw, HeapTuple tuple)
 	}
 }
 
+/*
+ * Write the new values of a row, but for those that another version of it has
+ * brought already.
+ */
+static void
+write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
+{
+	ListCell   *lc;
+
+	foreach(lc, rt->new_values)
+	{
+		SlicedNewValue *value = lfirst(lc);
+
+		if (!sliced_writer_has(rw->writer, value->valueid))
+		{
+			sliced_writer_add(rw->writer, value->valueid, &value->draft);
+			if (dying)
+				hash_search(rw->dying_values, &value->valueid, HASH_ENTER, NULL);
+		}
+		else if (!dying)
+			hash_search(rw->dying_values, &value->valueid, HASH_REMOVE, NULL);
+	}
+}
+
 static void
 copy_row(Rewrite *rw, HeapTuple tuple)
 {
@@ -86,17 +118,12 @@ copy_row(Rewrite *rw, HeapTuple tuple)
 	if (rw->writer != NULL && sliced_row_is_oversized(copy))
 	{
 		SlicedRowToast rt;
-		ListCell   *lc;
+		bool		dying;
 
 		sliced_row_toast(&rt, rw->newrel, copy, NULL, rw->keep_ids, false,
 						 &rw->writer, 0, false);
-		foreach(lc, rt.new_values)
-		{
-			SlicedNewValue *value = lfirst(lc);
-
-			if (!sliced_writer_has(rw->writer, value->valueid))
-				sliced_writer_add(rw->writer, value->valueid, &value->draft);
-		}
+		hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, &dying);
+		write_values(rw, &rt, dying);
 		copy = rt.tuple;
 	}
 
@@ -131,6 +158,7 @@ survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 
 		case HEAPTUPLE_RECENTLY_DEAD:
 			rw->tups_recently_dead++;
+			hash_search(rw->dying_rows, &tuple->t_self, HASH_ENTER, NULL);
 			break;
 
 		case HEAPTUPLE_LIVE:
@@ -147,6 +175,7 @@ survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 				elog(WARNING, "concurrent delete in progress within table \"%s\"",
 					 RelationGetRelationName(rw->oldrel));
 			rw->tups_recently_dead++;
+			hash_search(rw->dying_rows, &tuple->t_self, HASH_ENTER, NULL);
 			break;
 	}
 	rw->num_tuples++;
@@ -268,6 +297,32 @@ copy_table(Rewrite *rw, Relation index, bool use_sort)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
+static void
+delete_dying_values(Rewrite *rw)
+{
+	HASH_SEQ_STATUS seq;
+	Oid		   *valueid;
+	List	   *ids = NIL;
+
+	hash_seq_init(&seq, rw->dying_values);
+	while ((valueid = hash_seq_search(&seq)) != NULL)
+		ids = lappend_oid(ids, *valueid);
+	if (ids == NIL)
+		return;
+	/* they were written by this command, which does not see them yet */
+	CommandCounterIncrement();
+	sliced_row_delete_values(rw->newrel, ids, false);
+	list_free(ids);
+}
+
+static HTAB *
+make_set(const char *name, Size keysize)
+{
+	HASHCTL		ctl = {.keysize = keysize, .entrysize = keysize, .hcxt = CurrentMemoryContext};
+
+	return hash_create(name, 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
 void
 sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation index,
 								 bool use_sort, TransactionId oldest_xmin,
@@ -285,6 +340,8 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 	rw.keep_ids = palloc(natts * sizeof(Oid));
 	rw.row_mcxt = AllocSetContextCreate(CurrentMemoryContext, "sliced rewrite",
 										ALLOCSET_DEFAULT_SIZES);
+	rw.dying_rows = make_set("sliced dying rows", sizeof(ItemPointerData));
+	rw.dying_values = make_set("sliced dying values", sizeof(Oid));
 	rw.heap = begin_heap_rewrite(oldrel, newrel, oldest_xmin, *xid_cutoff, *multi_cutoff);
 	if (OidIsValid(newrel->rd_rel->reltoastrelid))
 	{
@@ -309,8 +366,13 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 	PG_END_TRY();
 
 	if (rw.writer != NULL)
+	{
 		sliced_writer_close(rw.writer);
+		delete_dying_values(&rw);
+	}
 	end_heap_rewrite(rw.heap);
+	hash_destroy(rw.dying_rows);
+	hash_destroy(rw.dying_values);
 	MemoryContextDelete(rw.row_mcxt);
 	pfree(rw.values);
 	pfree(rw.isnull);
