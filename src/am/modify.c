@@ -260,7 +260,6 @@ sliced_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 spe
 								  bool succeeded)
 {
 	HeapTuple	row;
-	List	   *values;
 
 	if (succeeded)
 	{
@@ -271,11 +270,7 @@ sliced_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 spe
 	row = fetch_toasted_row(rel, &slot->tts_tid);
 	heap_abort_speculative(rel, &slot->tts_tid);
 	if (row != NULL && sliced_tuple_is_marked(row->t_data))
-	{
-		values = sliced_row_values(rel, row);
-		sliced_row_delete_values(rel, values, true);
-		list_free(values);
-	}
+		sliced_row_delete(rel, row, true);
 	if (row != NULL)
 		heap_freetuple(row);
 }
@@ -347,24 +342,25 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 }
 
 /*
- * Let heapam log the old row's identity with its values: lock the row, so that
- * nobody else works on it, and set the flag.  Anything but TM_Ok is what the
- * update or delete would have got.
+ * Make HEAP_HASEXTERNAL of the old row say whether heapam is to log its identity
+ * with its values.  That is a matter of the one transaction that works on the
+ * row, so lock it first.  Anything but TM_Ok is what the update or delete would
+ * have got.
  */
 static TM_Result
-lock_and_expose(Relation rel, ItemPointer tid, CommandId cid, bool wait,
-				LockTupleMode mode, TM_FailureData *tmfd)
+lock_and_expose(Relation rel, ItemPointer tid, bool expose, CommandId cid, bool wait,
+				TM_FailureData *tmfd)
 {
 	HeapTupleData tuple;
 	Buffer		buffer;
 	TM_Result	result;
 
 	tuple.t_self = *tid;
-	result = heap_lock_tuple(rel, &tuple, cid, mode, wait ? LockWaitBlock : LockWaitError,
-							 false, &buffer, tmfd);
+	result = heap_lock_tuple(rel, &tuple, cid, LockTupleExclusive,
+							 wait ? LockWaitBlock : LockWaitError, false, &buffer, tmfd);
 	ReleaseBuffer(buffer);
 	if (result == TM_Ok)
-		sliced_old_row_expose(rel, tid, true);
+		sliced_old_row_expose(rel, tid, expose);
 	return result;
 }
 
@@ -397,15 +393,18 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 	}
 	rt.tuple->t_tableOid = newtup->t_tableOid;
 
-	if (expose)
+	/* the flag may also be left over from a crash */
+	if (expose || (oldtup != NULL && HeapTupleHasExternal(oldtup)))
 	{
 		*lockmode = LockTupleExclusive;
-		result = lock_and_expose(rel, otid, cid, wait, *lockmode, tmfd);
+		result = lock_and_expose(rel, otid, expose, cid, wait, tmfd);
 		if (result != TM_Ok)
+		{
+			if (writer != NULL)
+				sliced_writer_close(writer);
 			return result;
+		}
 	}
-	else if (oldtup != NULL && HeapTupleHasExternal(oldtup))
-		sliced_old_row_expose(rel, otid, false);	/* left over from a crash */
 
 	result = update_row(rel, otid, &rt, cid, crosscheck, wait, tmfd, lockmode);
 	adopt_header(newtup, rt.tuple);
@@ -470,7 +469,6 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snaps
 					bool changing_part)
 {
 	HeapTuple	row = NULL;
-	List	   *values;
 	bool		expose;
 	TM_Result	result;
 
@@ -484,25 +482,22 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snaps
 	}
 
 	expose = sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);
-	if (expose)
+	if (expose || HeapTupleHasExternal(row))
 	{
-		result = lock_and_expose(rel, tid, cid, wait, LockTupleExclusive, tmfd);
+		result = lock_and_expose(rel, tid, expose, cid, wait, tmfd);
 		if (result != TM_Ok)
+		{
+			heap_freetuple(row);
 			return result;
+		}
 	}
-	else if (HeapTupleHasExternal(row))
-		sliced_old_row_expose(rel, tid, false); /* left over from a crash */
 
 	result = heap_delete(rel, tid, cid, crosscheck, wait, tmfd, changing_part);
 
 	if (expose)
 		sliced_old_row_expose(rel, tid, false);
 	if (result == TM_Ok)
-	{
-		values = sliced_row_values(rel, row);
-		sliced_row_delete_values(rel, values, false);
-		list_free(values);
-	}
+		sliced_row_delete(rel, row, false);
 	heap_freetuple(row);
 	return result;
 }

@@ -29,7 +29,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
-#include "store/toast_scan.h"
+#include "store/reader.h"
 #include "toaster/row_toast.h"
 
 /* In rs_flags: no row that this scan returns can be marked. */
@@ -64,53 +64,54 @@ restore_flag(TupleTableSlot *slot)
  * if the updating transaction aborted instead.
  */
 static bool
-wait_for_slices(Relation rel, TupleTableSlot *slot)
+wait_for_slices(Relation rel, HeapTuple tuple)
 {
-	HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
 	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
 	Relation	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
-	List	   *valueids = sliced_row_values(rel, tuple);
-	bool		complete = true;
+	List	   *values = sliced_row_pointers(rel, tuple);
+	bool		result = true;
 	ListCell   *lc;
 
-	foreach(lc, valueids)
+	foreach(lc, values)
 	{
+		struct varatt_external *ptr = lfirst(lc);
+
 		for (;;)
 		{
 			bool		in_progress = TransactionIdIsInProgress(xmin);
-			ToastScan	ts;
-			bool		found;
 
-			sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
-			sliced_scan_seek(&ts, lfirst_oid(lc), SLICED_HEAD_SEQ, ForwardScanDirection);
-			found = sliced_scan_next(&ts, ForwardScanDirection);
-			sliced_scan_close(&ts, AccessShareLock);
-			if (found)
+			if (sliced_value_is_complete(toastrel, ptr->va_valueid, sliced_pointer_size(ptr)))
 				break;
 			if (!in_progress)
 			{
-				complete = TransactionIdDidCommit(xmin);
+				result = TransactionIdDidCommit(xmin);
 				break;
 			}
 			CHECK_FOR_INTERRUPTS();
 			pg_usleep(1000L);
 		}
 	}
-	list_free(valueids);
+	list_free_deep(values);
 	table_close(toastrel, AccessShareLock);
-	return complete;
+	return result;
 }
 
+/*
+ * Who scans with a dirty snapshot looks for a row, remembers its ctid, and locks
+ * it, which fetches it again.  A copy would have lost the ctid on the way
+ * (ExecCopySlot() passes on only that of a tuple in a buffer), so it gets none.
+ */
 static inline bool
 ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
 {
-	if (unlikely(sliced_tuple_is_marked(((HeapTupleTableSlot *) slot)->tuple->t_data)))
-	{
-		replace_by_flagged_copy(slot);
-		if (scan->rs_snapshot->snapshot_type == SNAPSHOT_DIRTY &&
-			TransactionIdIsValid(scan->rs_snapshot->xmin))
-			return wait_for_slices(scan->rs_rd, slot);
-	}
+	HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
+
+	if (likely(!sliced_tuple_is_marked(tuple->t_data)))
+		return true;
+	if (scan->rs_snapshot->snapshot_type == SNAPSHOT_DIRTY)
+		return !TransactionIdIsValid(scan->rs_snapshot->xmin) ||
+			wait_for_slices(scan->rs_rd, tuple);
+	replace_by_flagged_copy(slot);
 	return true;
 }
 

@@ -74,4 +74,20 @@ sliced_pointer_set(char *dst, Oid toastrelid, Oid valueid, uint32 size)
 	memcpy(VARDATA_EXTERNAL(dst), &ptr, sizeof(ptr));
 }
 
+/*
+ * A copy of a pointer of ours that leads to the same value but is not equal to
+ * it, nor recognised as ours.  Never stored.
+ */
+static inline char *
+sliced_pointer_disguise(const struct varatt_external *ptr)
+{
+	char	   *copy = palloc(TOAST_POINTER_SIZE);
+	struct varatt_external other = *ptr;
+
+	other.va_extinfo ^= 1U << VARLENA_EXTSIZE_BITS;
+	SET_VARTAG_EXTERNAL(copy, VARTAG_ONDISK);
+	memcpy(VARDATA_EXTERNAL(copy), &other, sizeof(other));
+	return copy;
+}
+
 #endif

@@ -9,12 +9,28 @@
  *
  * Several rows may cover a position: an older, shorter version of a slice is a
  * prefix of its successor, so any row that covers the position will do.
+ *
+ * Few readers look at rows of transactions in progress, but some do (BRIN
+ * summarization, for one), and an update writes its row before its slices.  So
+ * before a value is said to be missing, those who are writing get a chance; and
+ * if they abort, their slices are as good as their row.
  */
 #include "postgres.h"
 
 #include "codec/codec.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "store/reader.h"
+#include "utils/timestamp.h"
+
+/* Longest time to wait for others before a value is said to be missing. */
+#define PATIENCE_MS		10000
+
+static const char continuation_missing[] = "a continuation of the slice is missing";
+static const char slice_missing[] = "the slice is missing";
+static const char head_missing[] = "the head is missing";
+static const char value_missing[] = "the value is missing";
 
 const char *
 sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, bool reseek,
@@ -44,7 +60,7 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, bool rese
 		const char *problem;
 
 		if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq > start + part)
-			return "a continuation of the slice is missing";
+			return continuation_missing;
 		problem = sliced_row_decode(&next, ts->data, ts->len, ts->objid, ts->seq);
 		if (problem)
 			return problem;
@@ -97,73 +113,86 @@ sliced_piece_check(const SlicedRow *head, const SlicedPiece *piece)
 	return NULL;
 }
 
-/* What is being read; positions are in the current object. */
+/*
+ * What is being read; positions are in the current object.  Functions return
+ * false when they meet a problem.
+ */
 typedef struct Reader
 {
 	ToastScan	ts;
-	Oid			valueid;
-	uint32		value_offset;	/* of the byte at 'dest', for messages */
+	uint32		value_offset;	/* of the byte at 'dest' */
 	char	   *dest;
+	const char *problem;
+	bool		core_format;
 } Reader;
 
-static void
-complain(Reader *r, const char *problem)
+static bool
+fail(Reader *r, const char *problem)
 {
-	if (problem)
-		sliced_report_corruption(r->ts.toastrel, r->valueid, r->value_offset, problem);
+	r->problem = problem;
+	return false;
 }
 
-/* Copy bytes [pos, end) of the slice that begins at 'start', as far as it has them. */
-static uint32
+/* Copy bytes [*pos, end) of the slice that begins at 'start', as far as it has them. */
+static bool
 copy_from_slice(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
-				uint32 pos, uint32 end)
+				uint32 *pos, uint32 end)
 {
 	SlicedSlice slice;
 	uint32		upto = Min(end, start + row->rawlen);
 
-	complain(r, sliced_slice_gather(&r->ts, row, start, reseek, &slice));
-	complain(r, sliced_slice_decompress(&slice, pos - start, upto - start, r->dest));
+	r->problem = sliced_slice_gather(&r->ts, row, start, reseek, &slice);
+	if (r->problem == NULL)
+		r->problem = sliced_slice_decompress(&slice, *pos - start, upto - start, r->dest);
 	if (slice.buffer)
 		pfree(slice.buffer);
-	r->dest += upto - pos;
-	r->value_offset += upto - pos;
-	return upto;
+	if (r->problem != NULL)
+		return false;
+	r->dest += upto - *pos;
+	r->value_offset += upto - *pos;
+	*pos = upto;
+	return true;
 }
 
 /*
- * Decode the current row.  Returns whether it is the first row of a slice that
- * covers 'pos'; '*start' is where the slice begins.
+ * Decode the current row.  '*covers' tells whether it is the first row of a
+ * slice that covers 'pos'; '*start' is where the slice begins.
  */
 static bool
-current_covers(Reader *r, uint32 pos, SlicedRow *row, uint32 *start)
+look_at_row(Reader *r, uint32 pos, SlicedRow *row, uint32 *start, bool *covers)
 {
-	complain(r, sliced_row_decode(row, r->ts.data, r->ts.len, r->ts.objid, r->ts.seq));
-	if (row->kind == SLICED_ROW_CONTINUATION || row->npieces > 0)
+	r->problem = sliced_row_decode(row, r->ts.data, r->ts.len, r->ts.objid, r->ts.seq);
+	if (r->problem != NULL)
 		return false;
 	*start = Max(r->ts.seq, 0);
-	return *start <= pos && pos - *start < row->rawlen;
+	*covers = row->kind != SLICED_ROW_CONTINUATION && row->npieces == 0 &&
+		*start <= pos && pos - *start < row->rawlen;
+	return true;
 }
 
 /*
  * Read bytes [pos, end) of an object.  With 'started' the scan is already
  * moving forward over the object's rows and has not passed 'pos'.
  */
-static void
+static bool
 read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 {
 	SlicedRow	row;
 	uint32		start;
+	bool		covers = false;
 
 	if (!started && pos > 0)
 	{
 		sliced_scan_seek(&r->ts, objid, pos, BackwardScanDirection);
-		do
+		while (!covers)
 		{
 			if (!sliced_scan_next(&r->ts, BackwardScanDirection))
-				complain(r, "the slice is missing");
-		} while (!current_covers(r, pos, &row, &start));
-
-		pos = copy_from_slice(r, &row, start, true, pos, end);
+				return fail(r, slice_missing);
+			if (!look_at_row(r, pos, &row, &start, &covers))
+				return false;
+		}
+		if (!copy_from_slice(r, &row, start, true, &pos, end))
+			return false;
 		if (pos < end && row.parts == 0)
 			sliced_scan_seek(&r->ts, objid, pos, ForwardScanDirection);
 	}
@@ -174,90 +203,193 @@ read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!sliced_scan_next(&r->ts, ForwardScanDirection) || r->ts.seq > (int32) pos)
-			complain(r, "the slice is missing");
-		if (current_covers(r, pos, &row, &start))
-			pos = copy_from_slice(r, &row, start, false, pos, end);
+			return fail(r, slice_missing);
+		if (!look_at_row(r, pos, &row, &start, &covers) ||
+			(covers && !copy_from_slice(r, &row, start, false, &pos, end)))
+			return false;
 	}
+	return true;
+}
+
+/* Read bytes [offset, end) of one piece of a value, which begins at value offset 'at'. */
+static bool
+read_piece(Reader *r, const SlicedPiece *piece, const SlicedSlice *inline_bytes,
+		   uint32 at, uint32 offset, uint32 end)
+{
+	uint32		from = piece->start + (offset - at);
+	uint32		n = Min(end - offset, piece->len - (offset - at));
+
+	if (piece->objid != 0)
+		return read_object(r, piece->objid, from, from + n, false);
+	r->problem = sliced_slice_decompress(inline_bytes, from, from + n, r->dest);
+	if (r->problem != NULL)
+		return false;
+	r->dest += n;
+	r->value_offset += n;
+	return true;
 }
 
 /* Read bytes [offset, end) of a value that has a piece table. */
-static void
-read_pieces(Reader *r, SlicedRow *head, uint32 offset, uint32 end)
+static bool
+read_pieces(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 {
 	SlicedSlice inline_bytes;
-	SlicedPiece *pieces;
+	SlicedPiece *pieces = palloc(head->npieces * sizeof(SlicedPiece));
 	uint32		at = 0;			/* value offset at which the piece begins */
 
-	complain(r, sliced_slice_gather(&r->ts, head, 0, false, &inline_bytes));
+	/* the scan will move on: take from the head what is needed */
+	for (int i = 0; i < head->npieces; i++)
+	{
+		pieces[i] = sliced_row_piece(head, i);
+		if ((r->problem = sliced_piece_check(head, &pieces[i])) != NULL)
+			return false;
+	}
+	if ((r->problem = sliced_slice_gather(&r->ts, head, 0, false, &inline_bytes)) != NULL)
+		return false;
 	if (inline_bytes.buffer == NULL)
 		inline_bytes.stored = inline_bytes.buffer =
 			memcpy(palloc(inline_bytes.storedlen + 1), inline_bytes.stored,
 				   inline_bytes.storedlen);
-	pieces = palloc(head->npieces * sizeof(SlicedPiece));
-	for (int i = 0; i < head->npieces; i++)
-		pieces[i] = sliced_row_piece(head, i);
 
 	for (int i = 0; i < head->npieces && offset < end; i++)
 	{
-		SlicedPiece *piece = &pieces[i];
-
-		complain(r, sliced_piece_check(head, piece));
-		if (offset - at < piece->len)
+		if (offset - at < pieces[i].len)
 		{
-			uint32		from = piece->start + (offset - at);
-			uint32		n = Min(end - offset, piece->len - (offset - at));
-
-			if (piece->objid != 0)
-				read_object(r, piece->objid, from, from + n, false);
-			else
-			{
-				complain(r, sliced_slice_decompress(&inline_bytes, from, from + n, r->dest));
-				r->dest += n;
-				r->value_offset += n;
-			}
-			offset += n;
+			if (!read_piece(r, &pieces[i], &inline_bytes, at, offset, end))
+				return false;
+			offset = Min(end, at + pieces[i].len);
 		}
-		at += piece->len;
+		at += pieces[i].len;
 	}
 	if (offset < end)
-		complain(r, "its pieces end here");
+		return fail(r, "its pieces end here");
 	pfree(pieces);
 	pfree(inline_bytes.buffer);
+	return true;
+}
+
+static bool
+read_value(Reader *r, Oid valueid, uint32 pos, uint32 end)
+{
+	SlicedRow	head;
+	bool		near;
+
+	sliced_scan_seek(&r->ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	if (!sliced_scan_next(&r->ts, ForwardScanDirection))
+		return fail(r, value_missing);
+	if (r->ts.seq != SLICED_HEAD_SEQ)
+	{
+		r->core_format = r->ts.seq == 0;
+		return r->core_format || fail(r, head_missing);
+	}
+	r->problem = sliced_row_decode(&head, r->ts.data, r->ts.len, valueid, r->ts.seq);
+	if (r->problem != NULL)
+		return false;
+	if (head.npieces > 0)
+		return read_pieces(r, &head, pos, end);
+
+	near = pos <= head.rawlen;
+	if (pos < head.rawlen && pos < end &&
+		!copy_from_slice(r, &head, 0, false, &pos, end))
+		return false;
+	return read_object(r, valueid, pos, end, near);
+}
+
+/* Does any of these transactions still run? */
+static bool
+some_are_running(VirtualTransactionId *writers)
+{
+	for (; VirtualTransactionIdIsValid(*writers); writers++)
+		if (!VirtualXactLock(*writers, false))
+			return true;
+	return false;
+}
+
+/*
+ * Wait a little for those who write to the toast relation; '*writers' is who did
+ * when we first asked.  False if there is nobody left to wait for.
+ */
+static bool
+wait_for_writers(Relation toastrel, VirtualTransactionId **writers, TimestampTz *since)
+{
+	if (*writers == NULL)
+	{
+		LOCKTAG		tag;
+
+		SET_LOCKTAG_RELATION(tag, MyDatabaseId, RelationGetRelid(toastrel));
+		*writers = GetLockConflicts(&tag, ShareLock, NULL);
+		*since = GetCurrentTimestamp();
+	}
+	CHECK_FOR_INTERRUPTS();
+	if (!some_are_running(*writers) ||
+		TimestampDifferenceExceeds(*since, GetCurrentTimestamp(), PATIENCE_MS))
+		return false;
+	pg_usleep(1000L);
+	return true;
 }
 
 bool
 sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
 {
-	Reader		r = {.valueid = valueid, .value_offset = offset, .dest = dest};
-	SlicedRow	head;
+	VirtualTransactionId *writers = NULL;
+	TimestampTz since = 0;
+	bool		waiting = true;
+	bool		aborted_too = false;
+	Reader		r;
 
-	sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
-	sliced_scan_seek(&r.ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
-	if (!sliced_scan_next(&r.ts, ForwardScanDirection))
-		complain(&r, "the value is missing");
-	if (r.ts.seq != SLICED_HEAD_SEQ)
+	for (;;)
 	{
-		if (r.ts.seq != 0)
-			complain(&r, "the head is missing");
+		bool		ok;
+
+		r.value_offset = offset;
+		r.dest = dest;
+		r.problem = NULL;
+		r.core_format = false;
+		sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
+		r.ts.aborted_too = aborted_too;
+		ok = read_value(&r, valueid, offset, offset + len);
 		sliced_scan_close(&r.ts, AccessShareLock);
-		return false;
-	}
+		if (ok)
+			return !r.core_format;
 
-	complain(&r, sliced_row_decode(&head, r.ts.data, r.ts.len, valueid, r.ts.seq));
-	if (head.kind != SLICED_ROW_HEAD)
-		complain(&r, "the head is missing");
-	if (head.npieces > 0)
-		read_pieces(&r, &head, offset, offset + len);
-	else
+		if (aborted_too ||
+			(r.problem != continuation_missing && r.problem != slice_missing &&
+			 r.problem != head_missing && r.problem != value_missing))
+			sliced_report_corruption(toastrel, valueid, r.value_offset, r.problem);
+
+		/* once more when the last writer has ended, and once with what was aborted */
+		if (waiting)
+			waiting = wait_for_writers(toastrel, &writers, &since);
+		else
+			aborted_too = true;
+	}
+}
+
+bool
+sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size)
+{
+	ToastScan	ts;
+	SlicedRow	row;
+	uint16		parts = 0;		/* continuations at the end */
+	bool		complete = false;
+
+	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+	sliced_scan_seek(&ts, valueid, PG_INT32_MAX, BackwardScanDirection);
+	while (sliced_scan_next(&ts, BackwardScanDirection))
 	{
-		uint32		pos = offset;
-		uint32		end = offset + len;
-		bool		near = pos <= head.rawlen;
-
-		if (pos < head.rawlen && len > 0)
-			pos = copy_from_slice(&r, &head, 0, false, pos, end);
-		read_object(&r, valueid, pos, end, near);
+		/* damage is for the reader to find */
+		if (sliced_row_decode(&row, ts.data, ts.len, valueid, ts.seq) != NULL)
+			complete = true;
+		else if (row.kind == SLICED_ROW_CONTINUATION)
+		{
+			parts = Max(parts, row.parts);
+			continue;
+		}
+		else
+			complete = row.parts == parts &&
+				(row.npieces > 0 || Max(ts.seq, 0) + row.rawlen >= size);
+		break;
 	}
-	sliced_scan_close(&r.ts, AccessShareLock);
-	return true;
+	sliced_scan_close(&ts, AccessShareLock);
+	return complete;
 }

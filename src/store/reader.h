@@ -25,10 +25,14 @@ typedef struct SlicedSlice
 /*
  * Read raw bytes [offset, offset + len) of a value to 'dest'.  Returns false,
  * having read nothing, if the value is in core's format; raises
- * ERRCODE_DATA_CORRUPTED if it is damaged or missing.
+ * ERRCODE_DATA_CORRUPTED if it is damaged or missing.  If it is missing and
+ * somebody writes to the toast relation, waits for them first.
  */
 extern bool sliced_value_read(Relation toastrel, Oid valueid, uint32 offset,
 							  uint32 len, char *dest);
+
+/* Are the last bytes of the value there, and hence all? */
+extern bool sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size);
 
 /*
  * The rest is for those who look at values without reading them.  These

@@ -26,6 +26,7 @@ sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot, LOCKMODE l
 	ts->toastrel = toastrel;
 	ts->valid = toast_open_indexes(toastrel, lockmode, &ts->indexes, &ts->nindexes);
 	ts->snapshot = snapshot;
+	ts->aborted_too = false;
 	ts->slot = MakeSingleTupleTableSlot(RelationGetDescr(toastrel), &TTSOpsBufferHeapTuple);
 	ts->scan = index_beginscan(toastrel, ts->indexes[ts->valid],
 							   snapshot ? snapshot : SnapshotAny, 2, 0);
@@ -82,7 +83,7 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 		struct varlena *chunk;
 		bool		isnull;
 
-		if (ts->snapshot == NULL && !inserter_counts(tuple, bslot->buffer))
+		if (ts->snapshot == NULL && !ts->aborted_too && !inserter_counts(tuple, bslot->buffer))
 			continue;
 
 		ts->tid = tuple->t_self;
@@ -90,8 +91,12 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 		chunk = (struct varlena *) DatumGetPointer(fastgetattr(tuple, 3, desc, &isnull));
 		if (isnull || VARATT_IS_EXTERNAL(chunk) || VARATT_IS_COMPRESSED(chunk) ||
 			(char *) chunk + VARSIZE_ANY(chunk) > (char *) tuple->t_data + tuple->t_len)
-			sliced_report_corruption(ts->toastrel, ts->objid, Max(ts->seq, 0),
-									 "row of the toast relation is malformed");
+		{
+			/* no data is what nobody takes for a sound row */
+			ts->data = NULL;
+			ts->len = 0;
+			return true;
+		}
 		ts->data = VARDATA_ANY(chunk);
 		ts->len = VARSIZE_ANY_EXHDR(chunk);
 		return true;

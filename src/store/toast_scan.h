@@ -26,7 +26,8 @@ typedef struct ToastScan
 	Relation   *indexes;
 	int			nindexes;
 	int			valid;			/* the one to scan */
-	Snapshot	snapshot;		/* SnapshotAny, or what verify wants */
+	Snapshot	snapshot;		/* NULL: our own visibility */
+	bool		aborted_too;	/* if so: take rows of aborted transactions as well */
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 

@@ -258,11 +258,11 @@ shrink_row(RowState *row)
 }
 
 /*
- * Compare with the old version: which pointers stay, which of its values go,
- * and what must be fetched because it belongs to another row.
+ * Compare with the old version: which pointers stay, and which of its values go.
+ * With 'fetch', fetch what belongs to another row.
  */
 static void
-look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup)
+look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup, bool fetch)
 {
 	Datum	   *oldvalues = NULL;
 	bool	   *oldisnull = NULL;
@@ -293,7 +293,7 @@ look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup)
 			}
 			rt->old_values = lappend_oid(rt->old_values, ptr.va_valueid);
 		}
-		if (!row->isnull[i] && VARATT_IS_EXTERNAL(value))
+		if (fetch && !row->isnull[i] && VARATT_IS_EXTERNAL(value))
 		{
 			row->values[i] = PointerGetDatum(detoast_attr(value));
 			row->changed = true;
@@ -301,28 +301,26 @@ look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup)
 	}
 }
 
-/* Fetch what the row keeps as well: core may have nothing but raw values. */
+/*
+ * Leave the row to core's toaster: with the values it came with, and pointers
+ * that it keeps disguised.  Core would keep a pointer that the old row has, but
+ * not one that differs in bits which mean nothing to it; it fetches and stores
+ * such a value like any other, one at a time.
+ */
 static void
-make_raw(SlicedRowToast *rt, RowState *row, Datum *original)
+go_core_way(SlicedRowToast *rt, RowState *row, Datum *original)
 {
 	for (int i = 0; i < row->desc->natts; i++)
-	{
-		struct varlena *value = (struct varlena *) DatumGetPointer(original[i]);
-
-		if (row->isnull[i] || TupleDescAttr(row->desc, i)->attlen != -1)
-			continue;
 		if (row->cols[i].kept)
 		{
 			struct varatt_external ptr;
 
-			VARATT_EXTERNAL_GET_POINTER(ptr, value);
+			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(original[i]));
 			rt->old_values = lappend_oid(rt->old_values, ptr.va_valueid);
+			original[i] = PointerGetDatum(sliced_pointer_disguise(&ptr));
 		}
-		row->values[i] = VARATT_IS_EXTERNAL(value) ?
-			PointerGetDatum(detoast_attr(value)) : original[i];
-	}
 	rt->core_way = true;
-	rt->tuple = heap_form_tuple(row->desc, row->values, row->isnull);
+	rt->tuple = heap_form_tuple(row->desc, original, row->isnull);
 }
 
 /* Give every value that leaves the row an id, and its pointer the final form. */
@@ -376,17 +374,17 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 		}
 	row.hoff = MAXALIGN(row.hoff);
 
-	look_at_columns(rt, &row, oldtup);
+	look_at_columns(rt, &row, oldtup, !core_way);
 	if (core_way)
 	{
-		make_raw(rt, &row, original);
+		go_core_way(rt, &row, original);
 		return;
 	}
 
 	shrink_row(&row);
 	if (row.has_external && row_size(&row) > TOAST_TUPLE_THRESHOLD)
 	{
-		make_raw(rt, &row, original);
+		go_core_way(rt, &row, original);
 		return;
 	}
 
@@ -413,7 +411,7 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 }
 
 List *
-sliced_row_values(Relation rel, HeapTuple tuple)
+sliced_row_pointers(Relation rel, HeapTuple tuple)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	Datum	   *values = palloc(desc->natts * sizeof(Datum));
@@ -427,7 +425,7 @@ sliced_row_values(Relation rel, HeapTuple tuple)
 
 		if (!isnull[i] && TupleDescAttr(desc, i)->attlen == -1 &&
 			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(values[i])))
-			result = lappend_oid(result, ptr.va_valueid);
+			result = lappend(result, memcpy(palloc(sizeof(ptr)), &ptr, sizeof(ptr)));
 	}
 	pfree(values);
 	pfree(isnull);
@@ -446,4 +444,18 @@ sliced_row_delete_values(Relation rel, List *valueids, bool speculative)
 	foreach(lc, valueids)
 		sliced_value_delete(toastrel, lfirst_oid(lc), speculative);
 	table_close(toastrel, NoLock);
+}
+
+void
+sliced_row_delete(Relation rel, HeapTuple tuple, bool speculative)
+{
+	List	   *pointers = sliced_row_pointers(rel, tuple);
+	List	   *ids = NIL;
+	ListCell   *lc;
+
+	foreach(lc, pointers)
+		ids = lappend_oid(ids, ((struct varatt_external *) lfirst(lc))->va_valueid);
+	sliced_row_delete_values(rel, ids, speculative);
+	list_free(ids);
+	list_free_deep(pointers);
 }

@@ -25,7 +25,7 @@ typedef struct SlicedNewValue
 typedef struct SlicedRowToast
 {
 	HeapTuple	tuple;			/* for heapam */
-	bool		core_way;		/* tuple holds raw values only: core toasts it */
+	bool		core_way;		/* core toasts the tuple: it has no values of ours */
 	List	   *new_values;		/* SlicedNewValue, to be written */
 	List	   *old_values;		/* ids of values the row no longer has */
 } SlicedRowToast;
@@ -49,8 +49,8 @@ extern Size sliced_row_inline_limit(Relation rel);
  *
  * Values of 'oldtup' that are unchanged stay as they are.  Ids of new values
  * come from '*writer', which is opened with 'options' and 'hide' if it is NULL
- * and needed.  With 'core_way' the caller wants raw values; the result may say
- * core_way where the caller did not ask, if the row is too long for us.
+ * and needed.  With 'core_way' the caller wants a row that core can toast; the
+ * result may be one unasked, if the row is too long for us.
  *
  * 'keep_ids', if not NULL, says for every column which id its new value takes
  * if it is stored outside the row; InvalidOid for a fresh one.
@@ -64,10 +64,16 @@ extern void sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup,
 /* Hand the new values to the writer. */
 extern void sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer);
 
-/* The ids of all values of ours that 'tuple', which is marked, points to. */
-extern List *sliced_row_values(Relation rel, HeapTuple tuple);
+/*
+ * All pointers to values of ours in 'tuple', which is marked: a list of struct
+ * varatt_external, palloc'd each.
+ */
+extern List *sliced_row_pointers(Relation rel, HeapTuple tuple);
 
-/* Delete values from the table's toast relation. */
+/* Delete what 'tuple', which is marked, points to. */
+extern void sliced_row_delete(Relation rel, HeapTuple tuple, bool speculative);
+
+/* Delete values, by their ids, from the table's toast relation. */
 extern void sliced_row_delete_values(Relation rel, List *valueids, bool speculative);
 
 #endif
