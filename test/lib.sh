@@ -126,6 +126,21 @@ sql() {
     as_user "$PGS_BINDIR/psql" -X -q -A -t -v ON_ERROR_STOP=1 "$@"
 }
 
+# The same on server NAME.
+on() {
+    (server_use "$1" && shift && sql "$@")
+}
+
+# is GOT EXPECTED NAME: one test.
+is() {
+    if [ "$1" = "$2" ]; then
+        echo "ok - $3"
+    else
+        echo "not ok - $3"
+        diff <(echo "$2") <(echo "$1") | cut -c 1-200 | head -n 20 | sed 's/^/# /' || true
+    fi
+}
+
 # Where the demo lives.  The name is fixed so that ./dev stop finds it.
 demo_dir() {
     echo "$PGS_TMPDIR/pg_sliced-demo-$(id -u)"

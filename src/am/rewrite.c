@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/heaptoast.h"
 #include "access/rewriteheap.h"
 #include "access/xact.h"
 #include "am/am.h"
@@ -107,6 +108,31 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 	}
 }
 
+/*
+ * Hand the row to the rewrite module, which may store others, whose place in
+ * their update chains is now known, along with it; or, with no row, store all
+ * that are left.
+ */
+static void
+put_row(Rewrite *rw, HeapTuple tuple, HeapTuple copy)
+{
+	SlicedRaisedTarget target;
+
+	sliced_target_raise(&target, rw->newrel);
+	PG_TRY();
+	{
+		if (tuple != NULL)
+			rewrite_heap_tuple(rw->heap, tuple, copy);
+		else
+			end_heap_rewrite(rw->heap);
+	}
+	PG_FINALLY();
+	{
+		sliced_target_restore(&target);
+	}
+	PG_END_TRY();
+}
+
 static void
 copy_row(Rewrite *rw, HeapTuple tuple)
 {
@@ -125,10 +151,17 @@ copy_row(Rewrite *rw, HeapTuple tuple)
 		hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, &dying);
 		write_values(rw, &rt, dying);
 		copy = rt.tuple;
+
+		/*
+		 * Core keeps ids as well; but a value that another version of the row
+		 * has in our format cannot be shared.
+		 */
+		if (rt.core_way)
+			copy = toast_flatten_tuple(copy, RelationGetDescr(rw->newrel));
 	}
 
 	MemoryContextSwitchTo(old);
-	rewrite_heap_tuple(rw->heap, tuple, copy);
+	put_row(rw, tuple, copy);
 	MemoryContextReset(rw->row_mcxt);
 }
 
@@ -271,8 +304,8 @@ copy_sorted(Rewrite *rw, Tuplesortstate *sort)
 }
 
 /*
- * Copy all rows.  Both tables pass for heap's meanwhile: we want the tuples as
- * they are on disk.
+ * Copy all rows.  The old table passes for heap's meanwhile: we want the tuples
+ * as they are on disk.
  */
 static void
 copy_table(Rewrite *rw, Relation index, bool use_sort)
@@ -333,7 +366,6 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 	int			natts = RelationGetDescr(newrel)->natts;
 	Rewrite		rw = {.oldrel = oldrel, .newrel = newrel, .oldest_xmin = oldest_xmin};
 	SlicedBridge bridge;
-	SlicedRaisedTarget target;
 
 	rw.values = palloc(natts * sizeof(Datum));
 	rw.isnull = palloc(natts * sizeof(bool));
@@ -352,7 +384,6 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 			sliced_writer_avoid_ids_of(rw.writer, newrel->rd_toastoid);
 	}
 
-	sliced_target_raise(&target, newrel);
 	sliced_bridge_enter(&bridge, oldrel);
 	PG_TRY();
 	{
@@ -361,7 +392,6 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 	PG_FINALLY();
 	{
 		sliced_bridge_leave(&bridge);
-		sliced_target_restore(&target);
 	}
 	PG_END_TRY();
 
@@ -370,7 +400,7 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 		sliced_writer_close(rw.writer);
 		delete_dying_values(&rw);
 	}
-	end_heap_rewrite(rw.heap);
+	put_row(&rw, NULL, NULL);
 	hash_destroy(rw.dying_rows);
 	hash_destroy(rw.dying_values);
 	MemoryContextDelete(rw.row_mcxt);

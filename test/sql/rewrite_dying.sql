@@ -28,4 +28,31 @@ COMMIT;
 SELECT * FROM sliced.verify('dying');
 SELECT count(*), sum(length(a)), sum(length(b)) FROM dying;
 DROP TABLE dying;
+
+-- a row that has too many values for us while some of its versions had not
+DO $$
+BEGIN
+    EXECUTE 'CREATE TABLE wide (id int PRIMARY KEY, ' ||
+        (SELECT string_agg('c' || i || ' text', ', ') FROM generate_series(1, 130) i) || ') USING sliced';
+    EXECUTE 'INSERT INTO wide SELECT g, ' ||
+        (SELECT string_agg(CASE WHEN i <= 60 THEN 'dense(3000, g || ''.' || i || ''')' ELSE 'NULL' END, ', ')
+         FROM generate_series(1, 130) i) || ' FROM generate_series(1, 3) g';
+END $$;
+BEGIN;
+DO $$
+BEGIN
+    EXECUTE 'UPDATE wide SET ' || (SELECT string_agg('c' || i || ' = dense(3000, id || ''.' || i || ''')', ', ')
+        FROM generate_series(61, 130) i) || ' WHERE id < 3';
+END $$;
+UPDATE wide SET c130 = '' WHERE id = 2;
+CLUSTER wide USING wide_pkey;
+COMMIT;
+SELECT id, count(DISTINCT md5(value)), sum(length(value)),
+       bool_and(value IN ('', id::text, dense(3000, id || '.' || substr(key, 2))))
+    FROM wide, to_jsonb(wide) j, jsonb_each_text(j) GROUP BY id ORDER BY id;
+SELECT DISTINCT kind FROM sliced.verify('wide') WHERE kind <> 'orphaned value';
+UPDATE wide SET c1 = '' WHERE id < 3;
+VACUUM FULL wide;
+SELECT * FROM sliced.verify('wide');
+DROP TABLE wide;
 DROP FUNCTION dense;

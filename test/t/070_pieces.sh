@@ -5,10 +5,9 @@
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
-is() { # is DESCRIPTION EXPECTED SQL
-    local got
-    got=$(sql -c "$3" 2>&1) || true
-    if [ "$got" = "$2" ]; then echo "ok - $1"; else printf 'not ok - %s\n# %s\n' "$1" "$got"; fi
+# check NAME EXPECTED SQL
+check() {
+    is "$(sql -c "$3" 2>&1 || true)" "$2" "$1"
 }
 
 config=${PG_CONFIG:-pg_config}
@@ -40,24 +39,24 @@ END
 differences="SELECT count(*) FROM t FULL JOIN expected e USING (id) WHERE t.body IS DISTINCT FROM e.body"
 ranges="SELECT count(*) FROM t JOIN expected e USING (id), generate_series(0, 480100, 997) o, (VALUES (1), (50), (3000), (200000)) l(n)
     WHERE substr(t.body, o + 1, n) IS DISTINCT FROM substr(e.body, o + 1, n)"
-is "values made of pieces are read whole" 0 "$differences"
-is "and in ranges" 0 "$ranges"
-is "verify finds them sound" "" "SELECT * FROM sliced.verify('t')"
-is "inspect shows the pieces that have slices" "4" "SELECT max(piece) FROM t, sliced.inspect(body) WHERE id = 1"
+check "values made of pieces are read whole" 0 "$differences"
+check "and in ranges" 0 "$ranges"
+check "verify finds them sound" "" "SELECT * FROM sliced.verify('t')"
+check "inspect shows the pieces that have slices" "4" "SELECT max(piece) FROM t, sliced.inspect(body) WHERE id = 1"
 sql -c "VACUUM FULL t"
-is "VACUUM FULL keeps them" 0 "$differences"
-is "makes them whole" 1 "SELECT max(piece) FROM t, sliced.inspect(body)"
-is "and leaves nothing behind" "" "SELECT * FROM sliced.verify('t')"
+check "VACUUM FULL keeps them" 0 "$differences"
+check "makes them whole" 1 "SELECT max(piece) FROM t, sliced.inspect(body)"
+check "and leaves nothing behind" "" "SELECT * FROM sliced.verify('t')"
 
 sql -c "SELECT derive('t', ctid, 2, '{-1,100,200000, 0,0,5}', 'hello') FROM t WHERE id = 3" \
     -c "BEGIN; DELETE FROM t WHERE id = 3; ROLLBACK"
-is "a deletion rolled back" "200005" "SELECT length(body) FROM t WHERE id = 3"
-is "is harmless" "" "SELECT * FROM sliced.verify('t')"
+check "a deletion rolled back" "200005" "SELECT length(body) FROM t WHERE id = 3"
+check "is harmless" "" "SELECT * FROM sliced.verify('t')"
 sql -c "DELETE FROM t WHERE id = 3"
-is "deleting the row deletes the pieces" "" "SELECT * FROM sliced.verify('t')"
+check "deleting the row deletes the pieces" "" "SELECT * FROM sliced.verify('t')"
 
 sql -c "SELECT derive('t', ctid, 2, '{-1,100,2000000}', '') FROM t WHERE id = 2"
-is "a piece beyond its object is missing" "missing slice" "SELECT kind FROM sliced.verify('t')"
-is "and said to be" 1 "DO \$\$ BEGIN PERFORM length(encode(body, 'hex')) FROM t WHERE id = 2;
+check "a piece beyond its object is missing" "missing slice" "SELECT kind FROM sliced.verify('t')"
+check "and said to be" 1 "DO \$\$ BEGIN PERFORM length(encode(body, 'hex')) FROM t WHERE id = 2;
     EXCEPTION WHEN data_corrupted THEN CREATE TABLE noticed(); END \$\$;
     SELECT count(*) FROM pg_class WHERE relname = 'noticed'"

@@ -1,0 +1,10 @@
+-- What the scripts in test/like_heap do gives the same results on heap and on
+-- sliced.  How they are run and compared: test/like_heap/run.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+\setenv PGDATABASE :DBNAME
+\! "$PG_ABS_SRCDIR"/like_heap/run dml
+\! "$PG_ABS_SRCDIR"/like_heap/run triggers
+\! "$PG_ABS_SRCDIR"/like_heap/run scans
+\! "$PG_ABS_SRCDIR"/like_heap/run ddl
+\! "$PG_ABS_SRCDIR"/like_heap/run shapes

@@ -1,0 +1,182 @@
+#!/bin/bash
+# Logical decoding: whatever was written before a slot existed, and whichever
+# replica identity a table has, a subscriber gets the publisher's rows.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+loops=${LOOPS:-25}
+
+verified() {
+    is "$(on "$1" -c "SELECT * FROM pg_class c, sliced.verify(c.oid::regclass)
+        WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relam = (SELECT oid FROM pg_am WHERE amname = 'sliced')")" \
+        '' "$1: verify finds nothing"
+}
+
+tables='
+CREATE EXTENSION pg_sliced;
+SET default_table_access_method = sliced;
+CREATE TABLE by_key (id int PRIMARY KEY, a text, b text, n int DEFAULT 0);
+CREATE TABLE by_full (id int, a text, b text, n int DEFAULT 0);
+ALTER TABLE by_full REPLICA IDENTITY FULL;
+CREATE TABLE by_index (id int NOT NULL, a text NOT NULL, b text, n int DEFAULT 0);
+CREATE UNIQUE INDEX by_index_idx ON by_index (id, a);
+ALTER TABLE by_index REPLICA IDENTITY USING INDEX by_index_idx;'
+
+server_start pub wal_level=logical wal_sender_timeout=60s
+on pub -c "$tables" -c '
+CREATE FUNCTION dense(n int, seed int) RETURNS text LANGUAGE sql AS $dense$
+    SELECT left(string_agg(encode(sha512(int4send(seed) || int4send(i)), $$hex$$), $$$$), n)
+    FROM generate_series(0, n / 128) i $dense$;
+CREATE PROCEDURE fill(first int, last int) LANGUAGE sql AS $$
+    INSERT INTO by_key SELECT i, dense(i * 400, i), repeat(i::text, i * 200) FROM generate_series(first, last) i;
+    INSERT INTO by_full SELECT i, dense(i * 400, i), repeat(i::text, i * 200) FROM generate_series(first, last) i;
+    INSERT INTO by_index SELECT i, left(dense(i * 90, i), 2300), dense(i * 300, i) FROM generate_series(first, last) i $$;'
+server_start sub wal_level=logical
+on sub -c "$tables"
+
+contents() {
+    on "$1" -c "SELECT t, id, n, md5(a), md5(b) FROM (SELECT 'key' AS t, * FROM by_key UNION ALL
+        SELECT 'full', * FROM by_full UNION ALL SELECT 'index', * FROM by_index) s ORDER BY t, id, n"
+}
+
+caught_up() {
+    on pub -c "CALL public.wait_for_subscriber()" && is "$(contents sub)" "$(contents pub)" "$1"
+}
+on pub -c "CREATE PROCEDURE wait_for_subscriber() LANGUAGE plpgsql AS \$\$
+DECLARE upto pg_lsn := pg_current_wal_lsn();
+BEGIN
+    FOR i IN 1..400 LOOP
+        EXIT WHEN (SELECT bool_and(replay_lsn >= upto) FROM pg_stat_replication WHERE application_name = 'sub');
+        COMMIT;
+        PERFORM pg_sleep(0.05);
+    END LOOP;
+END \$\$"
+
+# Rows from before any slot: written as slices.
+on pub -c 'CALL fill(1, 40)'
+is "$(on pub -c 'SELECT DISTINCT object IS NOT NULL FROM by_key, sliced.inspect(a) WHERE id > 30')" t \
+    "without a slot values are written as slices"
+
+on pub -c 'CREATE PUBLICATION pub FOR ALL TABLES'
+on sub -c "CREATE SUBSCRIPTION sub CONNECTION 'host=$PGS_TMP/pub/socket port=5432 user=postgres dbname=postgres' PUBLICATION pub"
+for ((i = 0; i < 600; i++)); do
+    [ "$(on sub -c "SELECT count(*) FROM pg_subscription_rel WHERE srsubstate <> 'r'")" != 0 ] || break
+    sleep 0.1
+done
+caught_up "the initial copy"
+
+on pub -c 'CALL fill(41, 60)'
+caught_up "rows inserted with a slot"
+for t in by_key by_full by_index; do
+    on pub -c "UPDATE $t SET n = n + 1 WHERE id % 3 = 0" \
+        -c "UPDATE $t SET b = dense(id * 500, -id) WHERE id % 4 = 0" \
+        -c "UPDATE $t SET b = left(a, 10) WHERE id % 7 = 0" \
+        -c "UPDATE $t SET b = a, n = -1 WHERE id % 11 = 0" \
+        -c "BEGIN; UPDATE $t SET n = 100 WHERE id IN (38, 39); SAVEPOINT s; UPDATE $t SET b = dense(50000, 1) WHERE id IN (38, 39);
+            ROLLBACK TO s; UPDATE $t SET b = dense(40000, 2) || b WHERE id = 39; COMMIT" \
+        -c "BEGIN; UPDATE $t SET b = dense(60000, id) WHERE id > 30; DELETE FROM $t WHERE id > 50; ROLLBACK" \
+        -c "DELETE FROM $t WHERE id % 5 = 1"
+    caught_up "$t: updates and deletes of rows from before and after the slot"
+    on pub -c "UPDATE $t SET a = dense(2100, id + 1000) WHERE id % 6 = 2" \
+        -c "UPDATE $t SET id = id + 1000 WHERE id % 9 = 4" \
+        -c "BEGIN; UPDATE $t SET n = 7 WHERE id % 2 = 0; UPDATE $t SET n = 8 WHERE id % 2 = 0; COMMIT"
+    caught_up "$t: updates of key columns"
+done
+on pub -c 'VACUUM FULL by_key' -c 'CLUSTER by_index USING by_index_idx' \
+    -c 'ALTER TABLE by_key ADD x text DEFAULT dense(1, 1)' -c 'ALTER TABLE by_key DROP x' \
+    -c 'UPDATE by_key SET n = n + 5' -c 'UPDATE by_index SET n = n + 5'
+caught_up "after rewrites"
+on pub -c "COPY (SELECT id + 2000, a, b, n FROM by_key) TO '$PGS_TMP/rows'" -c "COPY by_key FROM '$PGS_TMP/rows'"
+caught_up "COPY"
+on sub -c "UPDATE by_full SET b = b || 'local' WHERE false" -c 'VACUUM FULL by_full'
+on pub -c 'UPDATE by_full SET n = n + 1' -c 'DELETE FROM by_full WHERE id % 2 = 0'
+caught_up "by_full: every row"
+verified pub
+verified sub
+
+# test_decoding sees whole values, or unchanged ones
+slot() {
+    on pub -c "SELECT FROM pg_create_logical_replication_slot('$1', 'test_decoding')" >/dev/null
+}
+changes() {
+    on pub -c "SELECT regexp_replace(regexp_replace(data, '''([^'']{40})[^'']*([^'']{10})''', '''\1..\2''', 'g'), 'COMMIT.*|BEGIN.*', '')
+        FROM pg_logical_slot_get_changes('$1', NULL, NULL) WHERE data LIKE 'table%'"
+}
+on sub -c 'DROP SUBSCRIPTION sub'
+on pub -c 'TRUNCATE by_key, by_full, by_index' -c 'CALL fill(1, 3)' \
+    -c 'INSERT INTO by_key SELECT 10, dense(9000, 1), dense(8000, 2)' \
+    -c 'INSERT INTO by_full SELECT 10, dense(9000, 1), dense(8000, 2)'
+is "$(on pub -c 'SELECT count(*) FROM by_full, sliced.inspect(a) WHERE id = 10 AND object IS NOT NULL')" 2 \
+    "when the last slot is gone, values are written as slices again"
+slot plain
+for t in by_key by_full; do
+    on pub -c "UPDATE $t SET n = 5 WHERE id = 10" -c "UPDATE $t SET a = dense(7000, 3) WHERE id = 10" \
+        -c "DELETE FROM $t WHERE id = 10"
+done
+seen=$(changes plain)
+a1=$(on pub -c "SELECT left(dense(9000, 1), 40) || '..' || right(dense(9000, 1), 10)")
+a2=$(on pub -c "SELECT left(dense(7000, 3), 40) || '..' || right(dense(7000, 3), 10)")
+b1=$(on pub -c "SELECT left(dense(8000, 2), 40) || '..' || right(dense(8000, 2), 10)")
+is "$seen" "table public.by_key: UPDATE: id[integer]:10 a[text]:unchanged-toast-datum b[text]:unchanged-toast-datum n[integer]:5
+table public.by_key: UPDATE: id[integer]:10 a[text]:'$a2' b[text]:'$b1' n[integer]:5
+table public.by_key: DELETE: id[integer]:10
+table public.by_full: UPDATE: old-key: id[integer]:10 a[text]:'$a1' b[text]:'$b1' n[integer]:0 new-tuple: id[integer]:10 a[text]:'$a1' b[text]:'$b1' n[integer]:5
+table public.by_full: UPDATE: old-key: id[integer]:10 a[text]:'$a1' b[text]:'$b1' n[integer]:5 new-tuple: id[integer]:10 a[text]:'$a2' b[text]:unchanged-toast-datum n[integer]:5
+table public.by_full: DELETE: id[integer]:10 a[text]:'$a2' b[text]:'$b1' n[integer]:5" "test_decoding"
+on pub -c "SELECT pg_drop_replication_slot('plain')" >/dev/null
+
+# the setting
+rows_of() {
+    on pub -c "SET sliced.logical_decoding = $1" -c "INSERT INTO by_key SELECT $2, dense(9000, $2)"
+    on pub -c "SELECT bool_and(object IS NOT NULL AND codec IS NOT NULL) FROM by_key, sliced.inspect(a) WHERE id = $2"
+}
+core=$(slot setting; rows_of auto 500)
+is "$(on pub -c "SELECT count(*) FROM by_key b, pg_class c WHERE c.oid = 'by_key'::regclass AND id = 500 AND length(a) = 9000")" 1 \
+    "a row is readable that was written with a slot"
+is "$(changes setting | grep -c unchanged || true)" 0 "a row written with a slot is decoded as a whole"
+rows_of off 501 >/dev/null
+is "$(changes setting | grep -c 'id.integer.:501' || true)" 1 "sliced.logical_decoding = off: the decoder goes on"
+on pub -c "SELECT pg_drop_replication_slot('setting')" >/dev/null
+forced=$(rows_of on 502)
+is "$forced" "$core" "sliced.logical_decoding = on: the core way without a slot"
+on pub -c 'CREATE ROLE somebody' -c 'GRANT ALL ON by_key TO somebody'
+is "$(on pub -c "LOAD 'pg_sliced'" -c 'SET ROLE somebody' -c 'SET sliced.logical_decoding = off' 2>&1 | grep -c denied)" 1 \
+    "sliced.logical_decoding is for superusers"
+is "$(on pub -c 'SET ROLE somebody' -c 'SET sliced.logical_decoding = off' -c 'SELECT FROM by_key WHERE false' \
+    -c 'SHOW sliced.logical_decoding' 2>/dev/null)" auto "also before the library is loaded"
+verified pub
+
+# Slots created while transactions come and go: what a slot decodes is whole.
+on pub -c 'CREATE TABLE race (id serial PRIMARY KEY, who int, v text) USING sliced' -c 'ALTER TABLE race REPLICA IDENTITY FULL'
+touch "$PGS_TMP/racing"
+for who in 1 2 3; do
+    while [ -e "$PGS_TMP/racing" ]; do
+        on pub -c "BEGIN; INSERT INTO race (who, v) SELECT $who, dense(3000 + i * 100, i) FROM generate_series(1, 3) i; COMMIT" \
+            -c "UPDATE race SET v = dense(5000, id) WHERE who = $who AND id > (SELECT max(id) FROM race) - 9" \
+            -c "BEGIN; INSERT INTO race (who, v) VALUES ($who, 'short')" \
+            -c "UPDATE race SET v = dense(4000, id) || v WHERE who = $who AND id > (SELECT max(id) FROM race) - 20" \
+            -c "DELETE FROM race WHERE who = $who AND id < (SELECT max(id) FROM race) - 40; COMMIT"
+    done &
+done
+bad=0 decoded=0
+for ((i = 0; i < loops; i++)); do
+    slot "race$i" 2>"$PGS_TMP/error" || bad=$((bad + 1))
+    sleep 0.1
+    # an insert must come with its value, an update with both, a delete with the old one
+    if got=$(on pub -c "SELECT count(*), count(*) FILTER (WHERE data ~ 'unchanged|null' OR
+            length(data) < 2900 AND data !~ 'short') FROM pg_logical_slot_get_changes('race$i', NULL, NULL) WHERE data LIKE 'table%'" 2>"$PGS_TMP/error"); then
+        decoded=$((decoded + ${got%|*}))
+        [ "${got#*|}" = 0 ] || bad=$((bad + 1))
+    else
+        bad=$((bad + 1))
+        head -n 2 "$PGS_TMP/error" | cut -c 1-200 | sed 's/^/# /'
+    fi
+    on pub -c "SELECT pg_drop_replication_slot('race$i')" >/dev/null
+done
+rm "$PGS_TMP/racing"
+wait
+is "$bad" 0 "slots created among running transactions decode whole rows"
+[ "$decoded" -gt "$loops" ] && echo "ok - $decoded changes decoded" || echo "not ok - only $decoded changes decoded"
+verified pub
+server_stop sub
+server_stop pub

@@ -1,0 +1,126 @@
+#!/bin/bash
+# Damaged bytes are found, named and survived.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+flips=${FLIPS:-200}
+
+# stop, change bytes on disk, start
+offline() {
+    server_stop damage
+    as_user /usr/bin/python3 - "$@"
+    server_start damage
+}
+
+server_start damage shared_buffers=16MB restart_after_crash=on
+sql -c 'CREATE EXTENSION pg_sliced' -c 'SET sliced.compression = none' \
+    -c 'CREATE TABLE t (id int PRIMARY KEY, v bytea) USING sliced' \
+    -c 'CREATE FUNCTION noise(n int, seed int) RETURNS bytea LANGUAGE sql AS $f$
+        SELECT substr(string_agg(sha512(int4send(seed) || int4send(i)), $$$$), 1, n) FROM generate_series(0, n / 64) i $f$' \
+    -c 'INSERT INTO t SELECT i, noise(60000, i) FROM generate_series(1, 9) i' \
+    -c "UPDATE t SET v = overlay(v placing 'damage my slice' FROM 30001) WHERE id = 4" \
+    -c "UPDATE t SET v = overlay(v placing 'damage my head' FROM 101) WHERE id = 6" \
+    -c 'VACUUM FULL t' -c 'CHECKPOINT'
+path=$(sql -c "SELECT current_setting('data_directory') || '/' || pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = 't'::regclass")
+offline "$path" <<'END'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    data = bytearray(f.read())
+    for pattern in b"damage my slice", b"damage my head":
+        at = data.index(pattern)
+        data[at] ^= 1
+    f.seek(0)
+    f.write(data)
+END
+
+message() {
+    sql -v VERBOSITY=verbose -c "$1" 2>&1 | sed -n 's/^ERROR: *//p' | sed -E 's/value [0-9]+/value N/'
+}
+is "$(message 'SELECT md5(v) FROM t WHERE id = 4')" \
+    'XX001: value N of table "t" is corrupted at offset 23840: checksum mismatch' "a damaged slice"
+is "$(message 'SELECT md5(v) FROM t WHERE id = 6')" \
+    'XX001: value N of table "t" is corrupted at offset 0: checksum mismatch' "a damaged head"
+is "$(message 'SELECT substr(v, 30001, 20) FROM t WHERE id = 4')" \
+    'XX001: value N of table "t" is corrupted at offset 30000: checksum mismatch' "a part of a damaged slice"
+is "$(sql -c 'SELECT bool_and(v = noise(60000, id)) FROM t WHERE id NOT IN (4, 6)')" t "other rows are readable"
+is "$(sql -c 'SELECT substr(v, 1, 20000) = noise(20000, 4), substr(v, 50001) = substr(noise(60000, 4), 50001) FROM t WHERE id = 4')" \
+    't|t' "so are other slices of the damaged value"
+is "$(sql -c "SELECT kind, attname, message, (SELECT id FROM t WHERE ctid = row_ctid) FROM sliced.verify('t') ORDER BY 4")" \
+    'corrupted slice|v|checksum mismatch|4
+corrupted slice|v|checksum mismatch|6' "verify reports both"
+is "$(message 'VACUUM FULL t' | cut -d ' ' -f 1)" XX001: "VACUUM FULL refuses"
+sql -c "UPDATE t SET v = '\x00' WHERE id = 4" -c 'DELETE FROM t WHERE id = 6' -c 'VACUUM FULL t'
+is "$(sql -c "SELECT * FROM sliced.verify('t')" -c 'SELECT count(v), sum(length(v)) FROM t')" '8|420001' \
+    "damaged rows can be replaced and deleted"
+
+# Random bytes of tuples' data, many at once: no crash, no wrong value, each
+# damaged value reported.  The same bytes matter less to heap, which has no
+# checksums, so here it is only about what follows the tuple header.
+sql -c 'DROP TABLE t' -c 'CREATE TABLE t (id int, v bytea) USING sliced'
+for codec in none pglz lz4 zstd; do
+    sql -c "SET sliced.compression = $codec" \
+        -c 'INSERT INTO t SELECT i, noise(i * 997 % 50000 + 3000, i) || repeat(i::text, i * 99 % 20000)::bytea
+            FROM (SELECT (SELECT count(*) FROM t)::int + n AS i FROM generate_series(1, 40) n) s'
+done
+sql -c 'CREATE TABLE sums AS SELECT id, md5(v) AS sum FROM t' -c 'CHECKPOINT'
+path=$(sql -c "SELECT current_setting('data_directory') || '/' || pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = 't'::regclass")
+log=$PGS_TMP/damage/log
+
+for round in 1 2 3 4; do
+    offline "$path" "$round" "$flips" <<'END'
+import random
+import struct
+import sys
+path, seed, flips = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+if seed > 1:
+    # undo what the last round did
+    with open(path + ".good", "rb") as f:
+        data = bytearray(f.read())
+else:
+    with open(path, "rb") as f:
+        data = bytearray(f.read())
+    with open(path + ".good", "wb") as f:
+        f.write(data)
+pick = random.Random(seed)
+places = []
+for block in range(0, len(data), 8192):
+    lower = struct.unpack_from("<H", data, block + 12)[0]
+    for lp in range(block + 24, block + lower, 4):
+        word = struct.unpack_from("<I", data, lp)[0]
+        offset, flags, length = word & 0x7FFF, word >> 15 & 3, word >> 17
+        if flags == 1:
+            # behind the tuple header: chunk_id, chunk_seq, length, data
+            skip = data[block + offset + 22]
+            places.append((block + offset + skip, length - skip))
+for _ in range(flips):
+    start, length = pick.choice(places)
+    # half of them where the numbers are
+    at = start + 8 + pick.randrange(min(24, length - 8) if pick.randrange(2) else length - 8)
+    data[at] ^= 1 << pick.randrange(8)
+with open(path, "r+b") as f:
+    f.write(data)
+END
+    sql -o "$PGS_TMP/out" <<'SQL'
+CREATE OR REPLACE FUNCTION attempt(v bytea) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM substr(v, length(v) / 2, 100), substr(v, 1, 10);
+    RETURN md5(v);
+EXCEPTION WHEN data_corrupted THEN
+    RETURN 'corrupted';
+END $$;
+SET client_min_messages = warning;
+DROP TABLE IF EXISTS result;
+CREATE TABLE result AS SELECT t.id, t.ctid AS row, attempt(v) AS got, sum FROM t JOIN sums USING (id);
+SQL
+    is "$(sql -c "SELECT count(*) FILTER (WHERE got <> sum AND got <> 'corrupted'), count(*) FILTER (WHERE got = 'corrupted') > 0 FROM result")" \
+        '0|t' "round $round: right values or errors"
+    is "$(sql -c "SELECT * FROM (SELECT DISTINCT row_ctid FROM sliced.verify('t') WHERE row_ctid IS NOT NULL) v
+            FULL JOIN (SELECT row FROM result WHERE got = 'corrupted') r ON row = row_ctid WHERE row IS NULL")" '' \
+        "round $round: verify knows rows that cannot be read"
+    is "$(sql -c "SELECT count(*) FROM result r WHERE got = 'corrupted' AND row NOT IN
+            (SELECT row_ctid FROM sliced.verify('t') WHERE row_ctid IS NOT NULL)")" 0 "round $round: and no others"
+    sql -c 'SELECT count(*) FROM t, sliced.inspect(v)' >/dev/null 2>&1 || true
+done
+is "$(sql -c 'UPDATE t SET v = NULL' -c 'VACUUM t' -c "SELECT DISTINCT kind FROM sliced.verify('t')" -c 'SELECT count(v) FROM t')" 0 "damaged rows can be updated"
+is "$(as_user grep -cE 'terminated by signal|PANIC|TRAP' "$log" || true)" 0 "no backend has crashed"
+server_stop damage
