@@ -246,10 +246,9 @@ sliced_verify(PG_FUNCTION_ARGS)
 	Verify		v = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
 	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(Oid)};
 
-	v.rel = relation_open(relid, AccessShareLock);
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(v.rel->rd_rel->relkind),
-					   RelationGetRelationName(v.rel));
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(relid));
+	v.rel = relation_open(relid, AccessShareLock);
 	if (v.rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),

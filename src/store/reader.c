@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "codec/codec.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -295,6 +296,13 @@ read_value(Reader *r, Oid valueid, uint32 pos, uint32 end)
 	return read_object(r, valueid, pos, end, near);
 }
 
+static bool
+is_missing(const char *problem)
+{
+	return problem == continuation_missing || problem == slice_missing ||
+		problem == head_missing || problem == value_missing;
+}
+
 /* Does any of these transactions still run? */
 static bool
 some_are_running(VirtualTransactionId *writers)
@@ -352,10 +360,14 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 		if (ok)
 			return !r.core_format;
 
-		if (aborted_too ||
-			(r.problem != continuation_missing && r.problem != slice_missing &&
-			 r.problem != head_missing && r.problem != value_missing))
+		if (aborted_too || !is_missing(r.problem))
+		{
+			if (is_missing(r.problem) && sliced_snapshot_may_be_too_old())
+				ereport(ERROR,
+						errcode(ERRCODE_SNAPSHOT_TOO_OLD),
+						errmsg("snapshot too old"));
 			sliced_report_corruption(toastrel, valueid, r.value_offset, r.problem);
+		}
 
 		/* once more when the last writer has ended, and once with what was aborted */
 		if (waiting)

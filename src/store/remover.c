@@ -31,6 +31,7 @@ delete_row(ToastScan *ts, bool speculative)
 	{
 		case TM_Ok:
 		case TM_SelfModified:	/* deleted by this transaction before */
+		case TM_Deleted:		/* by another: damage, but gone is gone */
 			break;
 		default:
 			/* whoever owns the row owns the value, so nobody else was to touch it */

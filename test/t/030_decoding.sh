@@ -82,6 +82,13 @@ for t in by_key by_full by_index; do
         -c "BEGIN; UPDATE $t SET n = 7 WHERE id % 2 = 0; UPDATE $t SET n = 8 WHERE id % 2 = 0; COMMIT"
     caught_up "$t: updates of key columns"
 done
+on pub -c 'CREATE TEMP TABLE other AS SELECT dense(9000, 77) AS v' \
+    -c 'UPDATE by_key SET b = v FROM other WHERE id % 13 = 5' \
+    -c 'UPDATE by_key SET a = b, b = a WHERE id % 13 = 7' \
+    -c 'ALTER TABLE by_key SET (toast_tuple_target = 128)' \
+    -c 'UPDATE by_key SET b = dense(1000, id) WHERE id % 13 = 9' \
+    -c 'ALTER TABLE by_key RESET (toast_tuple_target)'
+caught_up "new values that come as pointers, or are short"
 on pub -c 'VACUUM FULL by_key' -c 'CLUSTER by_index USING by_index_idx' \
     -c 'ALTER TABLE by_key ADD x text DEFAULT dense(1, 1)' -c 'ALTER TABLE by_key DROP x' \
     -c 'UPDATE by_key SET n = n + 5' -c 'UPDATE by_index SET n = n + 5'
