@@ -146,7 +146,7 @@ part_core() {
 # The regression tests again, on a server under valgrind.
 part_valgrind() {
     need valgrind
-    cp "$root/test/valgrind/postgres" "$PGS_TREE"
+    cp "$root"/test/valgrind/{postgres,suppressions} "$PGS_TREE"
     as_user mkdir "$PGS_TMP/valgrind"
     export PGS_POSTGRES=$PGS_TREE/postgres
     part_regress
