@@ -49,6 +49,7 @@ typedef struct Rewrite
 	Oid		   *keep_ids;
 	HTAB	   *dying_rows;		/* by ItemPointerData: versions that are not live */
 	HTAB	   *dying_values;	/* by Oid: what only such versions have */
+	bool		core_dying;		/* core has toasted such a version */
 	TransactionId oldest_xmin;
 	double		num_tuples;
 	double		tups_vacuumed;
@@ -60,11 +61,11 @@ typedef struct Rewrite
  * columns contain in rw->values.
  */
 static void
-take_apart(Rewrite *rw, HeapTuple tuple)
+take_apart(Rewrite *rw, HeapTuple tuple, TupleDesc tuple_desc)
 {
 	TupleDesc	desc = RelationGetDescr(rw->newrel);
 
-	heap_deform_tuple(tuple, RelationGetDescr(rw->oldrel), rw->values, rw->isnull);
+	heap_deform_tuple(tuple, tuple_desc, rw->values, rw->isnull);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		struct varlena *value = (struct varlena *) DatumGetPointer(rw->values[i]);
@@ -139,7 +140,7 @@ copy_row(Rewrite *rw, HeapTuple tuple)
 	MemoryContext old = MemoryContextSwitchTo(rw->row_mcxt);
 	HeapTuple	copy;
 
-	take_apart(rw, tuple);
+	take_apart(rw, tuple, RelationGetDescr(rw->oldrel));
 	copy = heap_form_tuple(RelationGetDescr(rw->newrel), rw->values, rw->isnull);
 	if (rw->writer != NULL && sliced_row_is_oversized(copy))
 	{
@@ -157,7 +158,10 @@ copy_row(Rewrite *rw, HeapTuple tuple)
 		 * has in our format cannot be shared.
 		 */
 		if (rt.core_way)
+		{
 			copy = toast_flatten_tuple(copy, RelationGetDescr(rw->newrel));
+			rw->core_dying |= dying;
+		}
 	}
 
 	MemoryContextSwitchTo(old);
@@ -330,6 +334,40 @@ copy_table(Rewrite *rw, Relation index, bool use_sort)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
+/*
+ * Core chose the ids of what it toasted, so look for dying versions of its kind
+ * in the new table.  They share no value with any other version.
+ */
+static void
+find_core_dying_values(Rewrite *rw)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rw->newrel),
+													&TTSOpsBufferHeapTuple);
+	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
+	TableScanDesc scan = table_beginscan(rw->newrel, SnapshotAny, 0, NULL);
+
+	while (heap_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		HeapTuple	tuple = bslot->base.tuple;
+		HTSV_Result state;
+
+		CHECK_FOR_INTERRUPTS();
+		if (sliced_tuple_is_marked(tuple->t_data) || !HeapTupleHasExternal(tuple))
+			continue;
+		LockBuffer(bslot->buffer, BUFFER_LOCK_SHARE);
+		state = HeapTupleSatisfiesVacuum(tuple, rw->oldest_xmin, bslot->buffer);
+		LockBuffer(bslot->buffer, BUFFER_LOCK_UNLOCK);
+		if (state != HEAPTUPLE_RECENTLY_DEAD && state != HEAPTUPLE_DELETE_IN_PROGRESS)
+			continue;
+		take_apart(rw, tuple, RelationGetDescr(rw->newrel));
+		for (int i = 0; i < RelationGetDescr(rw->newrel)->natts; i++)
+			if (OidIsValid(rw->keep_ids[i]))
+				hash_search(rw->dying_values, &rw->keep_ids[i], HASH_ENTER, NULL);
+	}
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
 static void
 delete_dying_values(Rewrite *rw)
 {
@@ -337,6 +375,8 @@ delete_dying_values(Rewrite *rw)
 	Oid		   *valueid;
 	List	   *ids = NIL;
 
+	if (rw->core_dying)
+		find_core_dying_values(rw);
 	hash_seq_init(&seq, rw->dying_values);
 	while ((valueid = hash_seq_search(&seq)) != NULL)
 		ids = lappend_oid(ids, *valueid);
@@ -396,11 +436,10 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 	PG_END_TRY();
 
 	if (rw.writer != NULL)
-	{
 		sliced_writer_close(rw.writer);
-		delete_dying_values(&rw);
-	}
 	put_row(&rw, NULL, NULL);
+	if (rw.writer != NULL)
+		delete_dying_values(&rw);
 	hash_destroy(rw.dying_rows);
 	hash_destroy(rw.dying_values);
 	MemoryContextDelete(rw.row_mcxt);

@@ -50,7 +50,7 @@ COMMIT;
 SELECT id, count(DISTINCT md5(value)), sum(length(value)),
        bool_and(value IN ('', id::text, dense(3000, id || '.' || substr(key, 2))))
     FROM wide, to_jsonb(wide) j, jsonb_each_text(j) GROUP BY id ORDER BY id;
-SELECT DISTINCT kind FROM sliced.verify('wide') WHERE kind <> 'orphaned value';
+SELECT DISTINCT kind FROM sliced.verify('wide');
 UPDATE wide SET c1 = '' WHERE id < 3;
 VACUUM FULL wide;
 SELECT * FROM sliced.verify('wide');
