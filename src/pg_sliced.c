@@ -7,6 +7,8 @@
 #include "am/am.h"
 #include "base/settings.h"
 #include "fmgr.h"
+#include "plan/plan.h"
+#include "toaster/promise.h"
 
 PG_MODULE_MAGIC;
 
@@ -17,4 +19,7 @@ _PG_init(void)
 {
 	sliced_settings_define();
 	sliced_bridge_init();
+	sliced_promises_init();
+	sliced_swap_init();
+	sliced_run_init();
 }

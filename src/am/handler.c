@@ -15,6 +15,7 @@
 #include "base/identity.h"
 #include "fmgr.h"
 #include "store/reader.h"
+#include "toaster/promise.h"
 
 const TableAmRoutine *sliced_heap;
 
@@ -29,7 +30,9 @@ sliced_relation_fetch_toast_slice(Relation toastrel, Oid valueid, int32 attrsize
 								  int32 sliceoffset, int32 slicelength,
 								  struct varlena *result)
 {
-	if (!sliced_value_read(toastrel, valueid, sliceoffset, slicelength, VARDATA(result)))
+	if (!sliced_promise_read(toastrel, valueid, attrsize, sliceoffset, slicelength,
+							 VARDATA(result)) &&
+		!sliced_value_read(toastrel, valueid, sliceoffset, slicelength, VARDATA(result)))
 		heap_fetch_toast_slice(toastrel, valueid, attrsize, sliceoffset, slicelength, result);
 }
 

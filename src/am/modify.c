@@ -385,7 +385,7 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 	 * A pointer that stays is as good as in core for whoever decodes the row,
 	 * but new values have to be core's.
 	 */
-	if (decoded && rt.new_values != NIL)
+	if (decoded && (rt.new_values != NIL || rt.changed_values != NIL))
 	{
 		sliced_writer_close(writer);
 		writer = NULL;

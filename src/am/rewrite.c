@@ -86,8 +86,9 @@ take_apart(Rewrite *rw, HeapTuple tuple, TupleDesc tuple_desc)
 }
 
 /*
- * Write the new values of a row, but for those that another version of it has
- * brought already.
+ * Write the new values of a row, but for what another version of it has brought
+ * already: a value that grew has one id in all versions, and the shorter ones
+ * are the beginning of the longer.
  */
 static void
 write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
@@ -97,14 +98,20 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 	foreach(lc, rt->new_values)
 	{
 		SlicedNewValue *value = lfirst(lc);
+		SlicedDraft *draft = &value->draft;
+		uint32		length = sliced_writer_length(rw->writer, value->valueid);
 
-		if (!sliced_writer_has(rw->writer, value->valueid))
+		if (length == 0)
 		{
-			sliced_writer_add(rw->writer, value->valueid, &value->draft);
+			sliced_writer_add(rw->writer, value->valueid, draft);
 			if (dying)
 				hash_search(rw->dying_values, &value->valueid, HASH_ENTER, NULL);
+			continue;
 		}
-		else if (!dying)
+		if (length < draft->len)
+			sliced_writer_add_slices(rw->writer, value->valueid, length, draft->raw + length,
+									 draft->len - length, draft->codec);
+		if (!dying)
 			hash_search(rw->dying_values, &value->valueid, HASH_REMOVE, NULL);
 	}
 }

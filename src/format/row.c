@@ -15,6 +15,7 @@
 #include "codec/codec.h"
 #include "format/checksum.h"
 #include "format/row.h"
+#include "format/utf8.h"
 
 /*
  * Sizes of a whole tuple of which 1, 2, 3 or 4 fill a page.  Each is a little
@@ -25,6 +26,8 @@
 static const uint32 tuple_fill[] = {8000, 4064, 2704, 2032};
 
 #define N_FILL	lengthof(tuple_fill)
+
+static const char checksum_mismatch[] = "checksum mismatch";
 
 /* Tuple header, chunk_id, chunk_seq and the length word of chunk_data. */
 #define TUPLE_OVERHEAD	(MAXALIGN(SizeofHeapTupleHeader) + 4 + 4 + 4)
@@ -66,7 +69,23 @@ pieces_size(const SlicedRow *row)
 uint32
 sliced_row_size(const SlicedRow *row)
 {
+	if (row->kind == SLICED_ROW_TAIL)
+		return SLICED_TAIL_OVERHEAD + row->capacity;
 	return sizeof(SlicedRowHeader) + pieces_size(row) + row->payload_len;
+}
+
+static void
+encode_tail(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
+{
+	uint32		end = SLICED_TAIL_HEADER + row->payload_len;
+	uint32		checksum;
+
+	memset(dst, 0, sliced_row_size(row));
+	dst[offsetof(SlicedRowHeader, kind)] = (SLICED_FORMAT_VERSION << 4) | SLICED_ROW_TAIL;
+	memcpy(dst + SLICED_TAIL_HEADER, row->payload, row->payload_len);
+	checksum = row_checksum(dst, end, objid, seq);
+	memcpy(dst + end, &checksum, sizeof(checksum));
+	dst[end + sizeof(checksum)] = 1;
 }
 
 void
@@ -77,14 +96,25 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 		.codec = row->codec,
 		.parts = row->parts,
 		.rawlen = row->rawlen,
-		.storedlen = row->storedlen
+		.storedlen = row->storedlen,
+		.followers = row->followers
 	};
 	char	   *p = dst + sizeof(header);
+
+	if (row->kind == SLICED_ROW_TAIL)
+	{
+		encode_tail(dst, objid, seq, row);
+		return;
+	}
 
 	memcpy(dst, &header, sizeof(header));
 	if (row->kind == SLICED_ROW_HEAD)
 	{
-		SlicedHeadHeader head = {.npieces = row->npieces};
+		SlicedHeadHeader head = {
+			.npieces = row->npieces,
+			.ascii = row->ascii,
+			.garbage = row->garbage
+		};
 
 		memcpy(p, &head, sizeof(head));
 		p += sizeof(head);
@@ -109,6 +139,8 @@ check_row(const SlicedRow *row, int32 seq)
 		return "impossible slice length";
 	if ((row->codec == SLICED_CODEC_NONE) != (row->storedlen == row->rawlen))
 		return "codec and slice length disagree";
+	if (row->followers > row->rawlen)
+		return "impossible number of characters";
 
 	switch (row->kind)
 	{
@@ -117,6 +149,7 @@ check_row(const SlicedRow *row, int32 seq)
 				return "head in the wrong place";
 			break;
 		case SLICED_ROW_SLICE:
+		case SLICED_ROW_TAIL:
 			if (seq < 0 || row->rawlen == 0 || row->rawlen > INT_MAX - (uint32) seq)
 				return "slice in the wrong place";
 			break;
@@ -131,17 +164,48 @@ check_row(const SlicedRow *row, int32 seq)
 	return NULL;
 }
 
+static const char *
+decode_tail(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq)
+{
+	uint32		end = len;
+	uint32		checksum;
+
+	if (len < SLICED_TAIL_OVERHEAD)
+		return "tail too short";
+	while (end > SLICED_TAIL_OVERHEAD && src[end - 1] == 0)
+		end--;
+	if (src[end - 1] != 1)
+		return "tail without an end";
+	end -= 1 + sizeof(checksum);
+	memcpy(&checksum, src + end, sizeof(checksum));
+	if (checksum != row_checksum(src, end, objid, seq))
+		return checksum_mismatch;
+
+	memset(row, 0, sizeof(*row));
+	row->kind = SLICED_ROW_TAIL;
+	row->codec = SLICED_CODEC_NONE;
+	row->payload = src + SLICED_TAIL_HEADER;
+	row->payload_len = row->rawlen = row->storedlen = end - SLICED_TAIL_HEADER;
+	row->followers = sliced_utf8_followers(row->payload, row->payload_len);
+	row->capacity = len - SLICED_TAIL_OVERHEAD;
+	return check_row(row, seq);
+}
+
 const char *
 sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq)
 {
 	SlicedRowHeader header;
 	uint32		before = sizeof(header);
 
+	if (len > offsetof(SlicedRowHeader, kind) &&
+		src[offsetof(SlicedRowHeader, kind)] == ((SLICED_FORMAT_VERSION << 4) | SLICED_ROW_TAIL))
+		return decode_tail(row, src, len, objid, seq);
+
 	if (len < sizeof(header))
 		return "row too short";
 	memcpy(&header, src, sizeof(header));
 	if (header.checksum != row_checksum(src, len, objid, seq))
-		return "checksum mismatch";
+		return checksum_mismatch;
 	if (header.kind >> 4 != SLICED_FORMAT_VERSION)
 		return "unknown format version";
 
@@ -150,8 +214,12 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	row->parts = header.parts;
 	row->rawlen = header.rawlen;
 	row->storedlen = header.storedlen;
+	row->followers = header.followers;
+	row->capacity = 0;
 	row->npieces = 0;
 	row->pieces = NULL;
+	row->ascii = 0;
+	row->garbage = 0;
 
 	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_CONTINUATION)
 		return "unknown kind of row";
@@ -165,6 +233,8 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 		if (head.flags != 0)
 			return "unknown flags in head";
 		row->npieces = head.npieces;
+		row->ascii = head.ascii;
+		row->garbage = head.garbage;
 		row->pieces = src + before + sizeof(head);
 		before += pieces_size(row);
 		if (len < before)

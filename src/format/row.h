@@ -4,8 +4,8 @@
  *
  * The row's columns are (chunk_id, chunk_seq, chunk_data); chunk_data is
  *
- *	 byte 0          4      5       6       8        12          16
- *		  | checksum | kind | codec | parts | rawlen | storedlen | payload ...
+ *	 byte 0          4      5       6       8        12          16          20
+ *		  | checksum | kind | codec | parts | rawlen | storedlen | followers | payload ...
  *
  *	checksum	over chunk_id, chunk_seq and all bytes from 4 on (checksum.h), so
  *				that neither damaged nor misplaced bytes pass for good ones
@@ -15,18 +15,31 @@
  *				continuation: which of these it is, from 1
  *	rawlen		bytes of the slice before compression
  *	storedlen	bytes of the slice as stored, in all its rows together
+ *	followers	raw bytes that continue a character of UTF-8: the slice has
+ *				rawlen - followers characters
  *
- * A head has its own header between byte 16 and the payload:
+ * A head has its own header between byte 20 and the payload:
  *
- *	 byte 16     17         18        20
- *		   | flags | reserved | npieces | npieces * SlicedPiece | payload ...
+ *	 byte 20     21         22        24      28        32
+ *		   | flags | reserved | npieces | ascii | garbage | npieces * SlicedPiece | payload ...
+ *
+ *	ascii		leading bytes of the value's own object known to be characters
+ *				of one byte
+ *	garbage		raw bytes in slices that the pieces share, but no piece covers
  *
  * Its payload belongs to the slice at offset 0 of the value, if npieces is 0,
  * otherwise to the value's inline bytes.
  *
+ * A tail is a slice that grows: the last of a value to which little is added at
+ * a time.  It is updated in place, and heap logs only what lies between the
+ * first and the last byte that differ; so nothing changes but behind the data.
+ *
+ *	 byte 0   4      5   8
+ *		  | 0 | kind | 0 | data ... | checksum | 0x01 | zeros ...
+ *
  * chunk_seq is -1 for the head, the raw offset of the slice's first byte for a
- * slice, and that offset plus the part's number for a continuation: a slice of
- * n rows has at least n raw bytes, so the numbers are free.
+ * slice or a tail, and that offset plus the part's number for a continuation: a
+ * slice of n rows has at least n raw bytes, so the numbers are free.
  *
  * All integers are in the machine's byte order, like everything in a heap page.
  * Functions here read memory they do not trust: they check every length, and
@@ -47,7 +60,8 @@ typedef enum SlicedRowKind
 {
 	SLICED_ROW_HEAD = 1,
 	SLICED_ROW_SLICE = 2,
-	SLICED_ROW_CONTINUATION = 3
+	SLICED_ROW_CONTINUATION = 3,
+	SLICED_ROW_TAIL = 4
 } SlicedRowKind;
 
 /* The bytes before the payload. */
@@ -59,6 +73,7 @@ typedef struct SlicedRowHeader
 	uint16		parts;
 	uint32		rawlen;
 	uint32		storedlen;
+	uint32		followers;
 } SlicedRowHeader;
 
 typedef struct SlicedHeadHeader
@@ -66,10 +81,16 @@ typedef struct SlicedHeadHeader
 	uint8		flags;
 	uint8		reserved;
 	uint16		npieces;
+	uint32		ascii;
+	uint32		garbage;
 } SlicedHeadHeader;
 
-StaticAssertDecl(sizeof(SlicedRowHeader) == 16, "row header has holes");
-StaticAssertDecl(sizeof(SlicedHeadHeader) == 4, "head header has holes");
+StaticAssertDecl(sizeof(SlicedRowHeader) == 20, "row header has holes");
+StaticAssertDecl(sizeof(SlicedHeadHeader) == 12, "head header has holes");
+
+/* A tail has so many bytes besides data and padding. */
+#define SLICED_TAIL_HEADER		8
+#define SLICED_TAIL_OVERHEAD	(SLICED_TAIL_HEADER + 4 + 1)
 
 /* A row taken apart; pointers point into the memory that was decoded. */
 typedef struct SlicedRow
@@ -79,11 +100,16 @@ typedef struct SlicedRow
 	uint16		parts;
 	uint32		rawlen;
 	uint32		storedlen;
+	uint32		followers;
 	const char *payload;
 	uint32		payload_len;
+	/* tail only */
+	uint32		capacity;		/* data that there is room for */
 	/* head only */
 	uint16		npieces;
 	const char *pieces;			/* unaligned: use sliced_row_piece() */
+	uint32		ascii;
+	uint32		garbage;
 } SlicedRow;
 
 /* Bytes that 'row' takes when encoded. */

@@ -20,6 +20,7 @@
 #include "store/walk.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 static void
 put(ReturnSetInfo *result, int i, Oid objid, int64 start, uint32 rawlen, uint32 storedlen,
@@ -119,7 +120,7 @@ sliced_inspect(PG_FUNCTION_ARGS)
 		ToastScan	scan;
 
 		visitor.arg = result;
-		sliced_scan_open(&scan, toastrel, NULL, AccessShareLock);
+		sliced_scan_open(&scan, toastrel, GetActiveSnapshot(), AccessShareLock);
 		sliced_value_walk(&scan, &ptr, &visitor);
 		sliced_scan_close(&scan, AccessShareLock);
 		table_close(toastrel, AccessShareLock);

@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "store/layout.h"
 #include "store/reader.h"
 #include "utils/timestamp.h"
 
@@ -65,11 +66,12 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, bool rese
 		problem = sliced_row_decode(&next, ts->data, ts->len, ts->objid, ts->seq);
 		if (problem)
 			return problem;
-		if (next.kind != SLICED_ROW_CONTINUATION || ts->seq != start + part)
-			continue;			/* of another version of these bytes */
-		if (next.parts != part || next.rawlen != slice->rawlen ||
-			next.storedlen != slice->storedlen || next.codec != slice->codec ||
-			next.payload_len > slice->storedlen - have)
+		/* a longer or shorter version of the slice may have rows of these numbers too */
+		if (next.kind != SLICED_ROW_CONTINUATION || ts->seq != start + part ||
+			next.parts != part || next.rawlen != slice->rawlen ||
+			next.storedlen != slice->storedlen || next.codec != slice->codec)
+			continue;
+		if (next.payload_len > slice->storedlen - have)
 			return "a continuation does not belong to the slice";
 		memcpy(slice->buffer + have, next.payload, next.payload_len);
 		have += next.payload_len;
@@ -105,13 +107,59 @@ sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *
 	return ok ? NULL : "the slice cannot be decompressed";
 }
 
-const char *
-sliced_piece_check(const SlicedRow *head, const SlicedPiece *piece)
+/* Is the current row, decoded, the first of a slice that has 'pos'? */
+static const char *
+look_at_row(ToastScan *ts, uint32 pos, SlicedRow *row, uint32 *start, bool *covers)
 {
-	if (piece->len == 0 || piece->start > INT_MAX || piece->len > INT_MAX ||
-		(piece->objid == 0 && (uint64) piece->start + piece->len > head->rawlen))
-		return "impossible piece";
+	const char *problem = sliced_row_decode(row, ts->data, ts->len, ts->objid, ts->seq);
+
+	if (problem != NULL)
+		return problem;
+	*start = Max(ts->seq, 0);
+	*covers = row->kind != SLICED_ROW_CONTINUATION && row->npieces == 0 &&
+		*start <= pos && pos - *start < row->rawlen;
 	return NULL;
+}
+
+const char *
+sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *start)
+{
+	ToastScan  *ts = cursor->ts;
+	bool		covers = false;
+	const char *problem;
+
+	if (cursor->moving == NoMovementScanDirection && pos == 0)
+	{
+		sliced_scan_seek(ts, cursor->objid, SLICED_HEAD_SEQ, ForwardScanDirection);
+		cursor->moving = ForwardScanDirection;
+	}
+	else if (ScanDirectionIsBackward(cursor->moving))
+	{
+		sliced_scan_seek(ts, cursor->objid, pos, ForwardScanDirection);
+		cursor->moving = ForwardScanDirection;
+	}
+
+	if (ScanDirectionIsForward(cursor->moving))
+		while (sliced_scan_next(ts, ForwardScanDirection) && ts->seq <= (int32) pos)
+		{
+			problem = look_at_row(ts, pos, row, start, &covers);
+			if (problem != NULL || covers)
+				return problem;
+		}
+
+	/*
+	 * It begins further back.  Rows that have been replaced by one which begins
+	 * before them may be there still, and stop us where the first is missing.
+	 */
+	sliced_scan_seek(ts, cursor->objid, pos, BackwardScanDirection);
+	cursor->moving = BackwardScanDirection;
+	while (sliced_scan_next(ts, BackwardScanDirection))
+	{
+		problem = look_at_row(ts, pos, row, start, &covers);
+		if (problem != NULL || covers)
+			return problem;
+	}
+	return slice_missing;
 }
 
 /*
@@ -125,6 +173,16 @@ typedef struct Reader
 	char	   *dest;
 	const char *problem;
 	bool		core_format;
+
+	/*
+	 * Pieces cut slices, and so the next but one often begins where one ends.
+	 * A slice that will be needed again is kept.
+	 */
+	uint32		again;			/* where the current object is needed again, or 0 */
+	char	   *kept;			/* raw bytes of the slice kept, or NULL */
+	Oid			kept_objid;
+	uint32		kept_start;
+	uint32		kept_len;
 } Reader;
 
 static bool
@@ -132,6 +190,32 @@ fail(Reader *r, const char *problem)
 {
 	r->problem = problem;
 	return false;
+}
+
+static void
+advance(Reader *r, uint32 *pos, uint32 upto)
+{
+	r->dest += upto - *pos;
+	r->value_offset += upto - *pos;
+	*pos = upto;
+}
+
+/* Decompress the whole slice, take what is wanted, and keep the rest. */
+static const char *
+decompress_and_keep(Reader *r, const SlicedSlice *slice, uint32 from, uint32 to)
+{
+	const char *problem;
+
+	if (r->kept != NULL)
+		pfree(r->kept);
+	r->kept = palloc(slice->rawlen);
+	r->kept_objid = r->ts.objid;
+	r->kept_start = slice->start;
+	r->kept_len = slice->rawlen;
+	problem = sliced_slice_decompress(slice, 0, slice->rawlen, r->kept);
+	if (problem == NULL)
+		memcpy(r->dest, r->kept + from, to - from);
+	return problem;
 }
 
 /* Copy bytes [*pos, end) of the slice that begins at 'start', as far as it has them. */
@@ -144,31 +228,29 @@ copy_from_slice(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
 
 	r->problem = sliced_slice_gather(&r->ts, row, start, reseek, &slice);
 	if (r->problem == NULL)
-		r->problem = sliced_slice_decompress(&slice, *pos - start, upto - start, r->dest);
+		r->problem = r->again >= upto && r->again < start + row->rawlen ?
+			decompress_and_keep(r, &slice, *pos - start, upto - start) :
+			sliced_slice_decompress(&slice, *pos - start, upto - start, r->dest);
 	if (slice.buffer)
 		pfree(slice.buffer);
 	if (r->problem != NULL)
 		return false;
-	r->dest += upto - *pos;
-	r->value_offset += upto - *pos;
-	*pos = upto;
+	advance(r, pos, upto);
 	return true;
 }
 
-/*
- * Decode the current row.  '*covers' tells whether it is the first row of a
- * slice that covers 'pos'; '*start' is where the slice begins.
- */
-static bool
-look_at_row(Reader *r, uint32 pos, SlicedRow *row, uint32 *start, bool *covers)
+/* Copy what the slice kept has of bytes [*pos, end). */
+static void
+copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
 {
-	r->problem = sliced_row_decode(row, r->ts.data, r->ts.len, r->ts.objid, r->ts.seq);
-	if (r->problem != NULL)
-		return false;
-	*start = Max(r->ts.seq, 0);
-	*covers = row->kind != SLICED_ROW_CONTINUATION && row->npieces == 0 &&
-		*start <= pos && pos - *start < row->rawlen;
-	return true;
+	if (r->kept != NULL && r->kept_objid == objid && *pos >= r->kept_start &&
+		*pos < r->kept_start + r->kept_len)
+	{
+		uint32		upto = Min(end, r->kept_start + r->kept_len);
+
+		memcpy(r->dest, r->kept + (*pos - r->kept_start), upto - *pos);
+		advance(r, pos, upto);
+	}
 }
 
 /*
@@ -178,94 +260,94 @@ look_at_row(Reader *r, uint32 pos, SlicedRow *row, uint32 *start, bool *covers)
 static bool
 read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 {
-	SlicedRow	row;
-	uint32		start;
-	bool		covers = false;
+	SlicedCursor cursor = {
+		.ts = &r->ts,
+		.objid = objid,
+		.moving = started ? ForwardScanDirection : NoMovementScanDirection
+	};
 
-	if (!started && pos > 0)
-	{
-		sliced_scan_seek(&r->ts, objid, pos, BackwardScanDirection);
-		while (!covers)
-		{
-			if (!sliced_scan_next(&r->ts, BackwardScanDirection))
-				return fail(r, slice_missing);
-			if (!look_at_row(r, pos, &row, &start, &covers))
-				return false;
-		}
-		if (!copy_from_slice(r, &row, start, true, &pos, end))
-			return false;
-		if (pos < end && row.parts == 0)
-			sliced_scan_seek(&r->ts, objid, pos, ForwardScanDirection);
-	}
-	else if (!started)
-		sliced_scan_seek(&r->ts, objid, SLICED_HEAD_SEQ, ForwardScanDirection);
-
+	copy_from_kept(r, objid, &pos, end);
 	while (pos < end)
 	{
+		SlicedRow	row;
+		uint32		start;
+		bool		reseek;
+
 		CHECK_FOR_INTERRUPTS();
-		if (!sliced_scan_next(&r->ts, ForwardScanDirection) || r->ts.seq > (int32) pos)
-			return fail(r, slice_missing);
-		if (!look_at_row(r, pos, &row, &start, &covers) ||
-			(covers && !copy_from_slice(r, &row, start, false, &pos, end)))
+		r->problem = sliced_cursor_find(&cursor, pos, &row, &start);
+		if (r->problem != NULL)
 			return false;
+		reseek = ScanDirectionIsBackward(cursor.moving);
+		if (!copy_from_slice(r, &row, start, reseek, &pos, end))
+			return false;
+		if (row.parts > 0)
+			cursor.moving = ForwardScanDirection;
 	}
 	return true;
 }
 
-/* Read bytes [offset, end) of one piece of a value, which begins at value offset 'at'. */
+/*
+ * Read from one piece of a value, which begins at value offset 'at', as much of
+ * [*offset, end) as it has.
+ */
 static bool
-read_piece(Reader *r, const SlicedPiece *piece, const SlicedSlice *inline_bytes,
-		   uint32 at, uint32 offset, uint32 end)
+read_piece(Reader *r, const SlicedLayout *layout, const SlicedPiece *piece,
+		   uint32 at, uint32 *offset, uint32 end)
 {
-	uint32		from = piece->start + (offset - at);
-	uint32		n = Min(end - offset, piece->len - (offset - at));
+	uint32		from = piece->start + (*offset - at);
+	uint32		n = Min(end - *offset, piece->len - (*offset - at));
 
 	if (piece->objid != 0)
+	{
+		*offset += n;
 		return read_object(r, piece->objid, from, from + n, false);
-	r->problem = sliced_slice_decompress(inline_bytes, from, from + n, r->dest);
-	if (r->problem != NULL)
-		return false;
-	r->dest += n;
-	r->value_offset += n;
+	}
+	memcpy(r->dest, layout->inline_bytes + from, n);
+	advance(r, offset, *offset + n);
 	return true;
+}
+
+/* Where is the object of piece 'i' needed next before value offset 'end'?  Or 0. */
+static uint32
+needed_again(const SlicedLayout *layout, int i, uint32 at, uint32 end)
+{
+	Oid			objid = layout->pieces[i].objid;
+
+	for (int j = i; j < layout->npieces && at < end; at += layout->pieces[j].len, j++)
+		if (j > i && layout->pieces[j].objid == objid)
+			return layout->pieces[j].start;
+	return 0;
 }
 
 /* Read bytes [offset, end) of a value that has a piece table. */
 static bool
 read_pieces(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 {
-	SlicedSlice inline_bytes;
-	SlicedPiece *pieces = palloc(head->npieces * sizeof(SlicedPiece));
+	SlicedLayout layout;
+	SlicedPiece rest;
 	uint32		at = 0;			/* value offset at which the piece begins */
 
-	/* the scan will move on: take from the head what is needed */
-	for (int i = 0; i < head->npieces; i++)
-	{
-		pieces[i] = sliced_row_piece(head, i);
-		if ((r->problem = sliced_piece_check(head, &pieces[i])) != NULL)
-			return false;
-	}
-	if ((r->problem = sliced_slice_gather(&r->ts, head, 0, false, &inline_bytes)) != NULL)
+	r->problem = sliced_layout_load(&layout, &r->ts, head);
+	if (r->problem != NULL)
 		return false;
-	if (inline_bytes.buffer == NULL)
-		inline_bytes.stored = inline_bytes.buffer =
-			memcpy(palloc(inline_bytes.storedlen + 1), inline_bytes.stored,
-				   inline_bytes.storedlen);
 
-	for (int i = 0; i < head->npieces && offset < end; i++)
+	for (int i = 0; i < layout.npieces && offset < end; i++)
 	{
-		if (offset - at < pieces[i].len)
+		if (offset - at < layout.pieces[i].len)
 		{
-			if (!read_piece(r, &pieces[i], &inline_bytes, at, offset, end))
+			r->again = needed_again(&layout, i, at, end);
+			if (!read_piece(r, &layout, &layout.pieces[i], at, &offset, end))
 				return false;
-			offset = Min(end, at + pieces[i].len);
 		}
-		at += pieces[i].len;
+		at += layout.pieces[i].len;
 	}
-	if (offset < end)
-		return fail(r, "its pieces end here");
-	pfree(pieces);
-	pfree(inline_bytes.buffer);
+	r->again = 0;
+	rest = sliced_layout_rest(&layout, end);
+	if (offset < end && !read_piece(r, &layout, &rest, at, &offset, end))
+		return false;
+	sliced_layout_free(&layout);
+	if (r->kept != NULL)
+		pfree(r->kept);
 	return true;
 }
 
@@ -342,7 +424,7 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 	VirtualTransactionId *writers = NULL;
 	TimestampTz since = 0;
 	bool		waiting = true;
-	bool		aborted_too = false;
+	SlicedVisibility visibility = SLICED_SEE_READABLE;
 	Reader		r;
 
 	for (;;)
@@ -353,14 +435,16 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 		r.dest = dest;
 		r.problem = NULL;
 		r.core_format = false;
+		r.again = 0;
+		r.kept = NULL;
 		sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
-		r.ts.aborted_too = aborted_too;
+		r.ts.visibility = visibility;
 		ok = read_value(&r, valueid, offset, offset + len);
 		sliced_scan_close(&r.ts, AccessShareLock);
 		if (ok)
 			return !r.core_format;
 
-		if (aborted_too || !is_missing(r.problem))
+		if (visibility == SLICED_SEE_ABORTED || !is_missing(r.problem))
 		{
 			if (is_missing(r.problem) && sliced_snapshot_may_be_too_old())
 				ereport(ERROR,
@@ -373,35 +457,33 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 		if (waiting)
 			waiting = wait_for_writers(toastrel, &writers, &since);
 		else
-			aborted_too = true;
+			visibility = SLICED_SEE_ABORTED;
 	}
+}
+
+bool
+sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint32 len, char *dest)
+{
+	Reader		r = {.dest = dest};
+	bool		ok;
+
+	sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
+	ok = read_object(&r, objid, start, start + len, false);
+	sliced_scan_close(&r.ts, AccessShareLock);
+	return ok;
 }
 
 bool
 sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size)
 {
-	ToastScan	ts;
-	SlicedRow	row;
-	uint16		parts = 0;		/* continuations at the end */
-	bool		complete = false;
+	char		last;
+	Reader		r = {.value_offset = size - 1, .dest = &last};
+	bool		ok;
 
-	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
-	sliced_scan_seek(&ts, valueid, PG_INT32_MAX, BackwardScanDirection);
-	while (sliced_scan_next(&ts, BackwardScanDirection))
-	{
-		/* damage is for the reader to find */
-		if (sliced_row_decode(&row, ts.data, ts.len, valueid, ts.seq) != NULL)
-			complete = true;
-		else if (row.kind == SLICED_ROW_CONTINUATION)
-		{
-			parts = Max(parts, row.parts);
-			continue;
-		}
-		else
-			complete = row.parts == parts &&
-				(row.npieces > 0 || Max(ts.seq, 0) + row.rawlen >= size);
-		break;
-	}
-	sliced_scan_close(&ts, AccessShareLock);
-	return complete;
+	/* what is written last is the last slice, or else the head of a derived value */
+	sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
+	ok = read_value(&r, valueid, size - 1, size);
+	sliced_scan_close(&r.ts, AccessShareLock);
+	/* damage is for the reader to find */
+	return ok || !is_missing(r.problem);
 }

@@ -31,6 +31,13 @@ typedef struct SlicedSlice
 extern bool sliced_value_read(Relation toastrel, Oid valueid, uint32 offset,
 							  uint32 len, char *dest);
 
+/*
+ * Read bytes [start, start + len) of an object.  False if they are not all there,
+ * and sound.
+ */
+extern bool sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint32 len,
+							   char *dest);
+
 /* Are the last bytes of the value there, and hence all? */
 extern bool sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size);
 
@@ -38,6 +45,25 @@ extern bool sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size
  * The rest is for those who look at values without reading them.  These
  * functions return NULL, or what is wrong.
  *
+ * A cursor finds the slices of one object that have one position after another.
+ */
+typedef struct SlicedCursor
+{
+	ToastScan  *ts;
+	Oid			objid;
+	ScanDirection moving;		/* how the scan moves over the object's rows: not at
+								 * all yet, or forward, not past the position that
+								 * is looked for next; or backward */
+} SlicedCursor;
+
+/*
+ * Find a slice that has byte 'pos': '*row' is its first row, '*start' where it
+ * begins.
+ */
+extern const char *sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row,
+									  uint32 *start);
+
+/*
  * Gather the slice whose first row, 'row' at raw offset 'start', the scan has
  * just returned.  With 'reseek' the scan was not moving forward.  A buffer, if
  * one was needed, is palloc'd.
@@ -48,8 +74,5 @@ extern const char *sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint
 /* Decompress raw bytes [from, to) of the slice, counted from its first. */
 extern const char *sliced_slice_decompress(const SlicedSlice *slice, uint32 from,
 										   uint32 to, char *dest);
-
-/* Does a piece of a head make sense? */
-extern const char *sliced_piece_check(const SlicedRow *head, const SlicedPiece *piece);
 
 #endif

@@ -12,32 +12,27 @@
 #include "store/remover.h"
 #include "store/toast_scan.h"
 
+void
+sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
+{
+	TM_FailureData tmfd;
+	TM_Result	result = heap_delete(toastrel, tid, GetCurrentCommandId(true),
+									 InvalidSnapshot, true, &tmfd, false);
+
+	/* whoever owns the row owns the value, so nobody else was to touch it */
+	if (result != TM_Ok)
+		elog(ERROR, "unexpected result %d of deleting a row of value %u in \"%s\"",
+			 result, objid, RelationGetRelationName(toastrel));
+}
+
 static void
 delete_row(ToastScan *ts, bool speculative)
 {
-	TM_FailureData tmfd;
-	TM_Result	result;
-
+	/* a row of this very command: heap_delete() would not see it */
 	if (speculative)
-	{
-		/* a row of this very command: heap_delete() would not see it */
 		heap_abort_speculative(ts->toastrel, &ts->tid);
-		return;
-	}
-
-	result = heap_delete(ts->toastrel, &ts->tid, GetCurrentCommandId(true),
-						 InvalidSnapshot, true, &tmfd, false);
-	switch (result)
-	{
-		case TM_Ok:
-		case TM_SelfModified:	/* deleted by this transaction before */
-		case TM_Deleted:		/* by another: damage, but gone is gone */
-			break;
-		default:
-			/* whoever owns the row owns the value, so nobody else was to touch it */
-			elog(ERROR, "unexpected result %d of deleting a row of value %u in \"%s\"",
-				 result, ts->objid, RelationGetRelationName(ts->toastrel));
-	}
+	else
+		sliced_toast_row_delete(ts->toastrel, ts->objid, &ts->tid);
 }
 
 static void
@@ -46,6 +41,7 @@ delete_object(Relation toastrel, Oid objid, bool speculative, List **shared)
 	ToastScan	ts;
 
 	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
+	ts.visibility = SLICED_SEE_CURRENT;
 	sliced_scan_seek(&ts, objid, SLICED_HEAD_SEQ, ForwardScanDirection);
 	while (sliced_scan_next(&ts, ForwardScanDirection))
 	{
@@ -78,4 +74,17 @@ sliced_value_delete(Relation toastrel, Oid valueid, bool speculative)
 			delete_object(toastrel, objid, speculative, NULL);
 	}
 	list_free(shared);
+}
+
+void
+sliced_value_delete_head(Relation toastrel, Oid valueid)
+{
+	ToastScan	ts;
+
+	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
+	ts.visibility = SLICED_SEE_CURRENT;
+	sliced_scan_seek(&ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	if (sliced_scan_next(&ts, ForwardScanDirection) && ts.seq == SLICED_HEAD_SEQ)
+		delete_row(&ts, false);
+	sliced_scan_close(&ts, NoLock);
 }

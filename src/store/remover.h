@@ -12,12 +12,18 @@
 /*
  * Delete everything that a value owns.  The caller has deleted or replaced the
  * row with its pointer, and has opened the toast relation with
- * RowExclusiveLock.  Rows that this transaction has deleted before are passed
- * over: core's toaster may have been here.
+ * RowExclusiveLock.  Rows that have been deleted before are passed over: core's
+ * toaster may have been here.
  *
  * With 'speculative' the value was written by this very command, for a row
  * whose insertion is taken back.
  */
 extern void sliced_value_delete(Relation toastrel, Oid valueid, bool speculative);
+
+/* Delete just the head of a value that consists of pieces. */
+extern void sliced_value_delete_head(Relation toastrel, Oid valueid);
+
+/* Delete one row of an object; on behalf of the value's owner, like all of this. */
+extern void sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid);
 
 #endif

@@ -11,6 +11,8 @@
 #include "access/skey.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
 #include "access/toast_internals.h"
 #include "catalog/pg_type_d.h"
 #include "executor/tuptable.h"
@@ -26,7 +28,9 @@ sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot, LOCKMODE l
 	ts->toastrel = toastrel;
 	ts->valid = toast_open_indexes(toastrel, lockmode, &ts->indexes, &ts->nindexes);
 	ts->snapshot = snapshot;
-	ts->aborted_too = false;
+	ts->mcxt = CurrentMemoryContext;
+	ts->visibility = SLICED_SEE_READABLE;
+	ts->rolled_back = false;
 	ts->slot = MakeSingleTupleTableSlot(RelationGetDescr(toastrel), &TTSOpsBufferHeapTuple);
 	ts->scan = index_beginscan(toastrel, ts->indexes[ts->valid],
 							   snapshot ? snapshot : SnapshotAny, 2, 0);
@@ -54,9 +58,9 @@ sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
 	ts->objid = objid;
 }
 
-/* Has the row's inserter not aborted? */
+/* Must a reader take the row?  So if its inserter has not aborted. */
 static bool
-inserter_counts(HeapTuple tuple, Buffer buffer)
+is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
 {
 	TransactionId dead_after;
 	HTSV_Result state;
@@ -69,13 +73,61 @@ inserter_counts(HeapTuple tuple, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	state = HeapTupleSatisfiesVacuumHorizon(tuple, buffer, &dead_after);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return state != HEAPTUPLE_DEAD;
+	return state != HEAPTUPLE_DEAD ||
+		(ts->visibility == SLICED_SEE_ABORTED &&
+		 TransactionIdFollowsOrEquals(HeapTupleHeaderGetRawXmin(tuple->t_data),
+									  TransactionXmin));
+}
+
+/*
+ * Would the row be there if everybody but us aborted now, and we committed?
+ */
+static bool
+is_current(ToastScan *ts, HeapTuple tuple, Buffer buffer)
+{
+	TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
+	TransactionId dead_after;
+	bool		result = false;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	switch (HeapTupleSatisfiesVacuumHorizon(tuple, buffer, &dead_after))
+	{
+		case HEAPTUPLE_LIVE:
+			result = true;
+			break;
+		case HEAPTUPLE_INSERT_IN_PROGRESS:
+			result = TransactionIdIsCurrentTransactionId(xmin);
+			break;
+		case HEAPTUPLE_DELETE_IN_PROGRESS:
+			result = !TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple->t_data));
+			break;
+		case HEAPTUPLE_DEAD:
+			if (TransactionIdIsNormal(xmin) &&
+				TransactionIdIsValid(GetTopTransactionIdIfAny()) &&
+				TransactionIdFollows(xmin, GetTopTransactionIdIfAny()))
+				ts->rolled_back = true;
+			break;
+		case HEAPTUPLE_RECENTLY_DEAD:
+			break;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return result;
+}
+
+static bool
+next_slot(ToastScan *ts, ScanDirection dir)
+{
+	MemoryContext old = MemoryContextSwitchTo(ts->mcxt);
+	bool		result = index_getnext_slot(ts->scan, dir, ts->slot);
+
+	MemoryContextSwitchTo(old);
+	return result;
 }
 
 bool
 sliced_scan_next(ToastScan *ts, ScanDirection dir)
 {
-	while (index_getnext_slot(ts->scan, dir, ts->slot))
+	while (next_slot(ts, dir))
 	{
 		BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) ts->slot;
 		HeapTuple	tuple = bslot->base.tuple;
@@ -83,7 +135,9 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 		struct varlena *chunk;
 		bool		isnull;
 
-		if (ts->snapshot == NULL && !ts->aborted_too && !inserter_counts(tuple, bslot->buffer))
+		if (ts->snapshot == NULL &&
+			!(ts->visibility == SLICED_SEE_CURRENT ? is_current : is_readable)
+			(ts, tuple, bslot->buffer))
 			continue;
 
 		ts->tid = tuple->t_self;

@@ -20,6 +20,14 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+typedef enum SlicedVisibility
+{
+	SLICED_SEE_READABLE,		/* as described above */
+	SLICED_SEE_ABORTED,			/* what aborted since we look at the table as well */
+	SLICED_SEE_CURRENT			/* what the row's owner sees: neither deleted nor
+								 * superseded, nor somebody else's yet */
+} SlicedVisibility;
+
 typedef struct ToastScan
 {
 	Relation	toastrel;
@@ -27,7 +35,10 @@ typedef struct ToastScan
 	int			nindexes;
 	int			valid;			/* the one to scan */
 	Snapshot	snapshot;		/* NULL: our own visibility */
-	bool		aborted_too;	/* if so: take rows of aborted transactions as well */
+	SlicedVisibility visibility;	/* if so: which */
+	bool		rolled_back;	/* SEE_CURRENT has met a row that a subtransaction
+								 * of ours wrote and took back */
+	MemoryContext mcxt;			/* of the scan, for what indexes allocate on the way */
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 

@@ -11,6 +11,7 @@
 #include "access/heaptoast.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
+#include "store/layout.h"
 #include "store/walk.h"
 
 typedef struct Walk
@@ -98,7 +99,7 @@ walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 				report(w, SLICED_PROBLEM_EXCESS, start, "the value ends before this slice");
 			break;
 		}
-		if (row.kind == SLICED_ROW_CONTINUATION || (start < pos && (whole || pos > piece->start)))
+		if (row.kind == SLICED_ROW_CONTINUATION || (start < pos && pos > piece->start))
 		{
 			/* of a slice that is damaged, superseded, or not there */
 			if (ts->snapshot != NULL && !lost)
@@ -117,28 +118,49 @@ walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 		report(w, SLICED_PROBLEM_EXCESS, end, "the value is longer than its pointer says");
 }
 
+/* Report slices of the object of which no piece, and no rest, needs anything. */
+static void
+walk_unneeded(Walk *w, const SlicedLayout *layout, const SlicedPiece *rest, Oid objid)
+{
+	ToastScan  *ts = w->ts;
+
+	sliced_scan_seek(ts, objid, 0, ForwardScanDirection);
+	while (sliced_scan_next(ts, ForwardScanDirection))
+	{
+		SlicedRow	row;
+		uint32		start = ts->seq;
+		bool		needed = false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (sliced_row_decode(&row, ts->data, ts->len, objid, ts->seq) != NULL ||
+			row.kind == SLICED_ROW_CONTINUATION)
+			continue;
+		for (int i = 0; i <= layout->npieces && !needed; i++)
+		{
+			const SlicedPiece *piece = i < layout->npieces ? &layout->pieces[i] : rest;
+
+			needed = piece->objid == objid && piece->start < start + row.rawlen &&
+				start < piece->start + piece->len;
+		}
+		if (!needed)
+			report(w, SLICED_PROBLEM_EXCESS, start, "no piece of the value needs this slice");
+	}
+}
+
 static void
 walk_pieces(Walk *w, SlicedRow *head, uint32 size)
 {
-	SlicedPiece *pieces = palloc(head->npieces * sizeof(SlicedPiece));
-	int			npieces = head->npieces;
-	uint64		total = 0;
+	SlicedLayout layout;
+	SlicedPiece rest;
+	const char *problem = sliced_layout_load(&layout, w->ts, head);
 
-	for (int i = 0; i < npieces; i++)
+	if (problem != NULL)
 	{
-		const char *problem;
-
-		pieces[i] = sliced_row_piece(head, i);
-		problem = sliced_piece_check(head, &pieces[i]);
-		if (problem != NULL)
-		{
-			report(w, SLICED_PROBLEM_CORRUPTED, total, problem);
-			return;
-		}
-		total += pieces[i].len;
+		report(w, SLICED_PROBLEM_CORRUPTED, 0, problem);
+		return;
 	}
-	if (total != size)
-		report(w, SLICED_PROBLEM_POINTER, size, "the pieces do not add up to the value's length");
+	if (layout.total > size)
+		report(w, SLICED_PROBLEM_POINTER, size, "the pieces are longer than the value");
 
 	if (head->rawlen > 0)
 	{
@@ -146,15 +168,22 @@ walk_pieces(Walk *w, SlicedRow *head, uint32 size)
 
 		visit_slice(w, head, 0, 0, &inline_bytes, false);
 	}
-	for (int i = 0; i < npieces; i++)
+	rest = sliced_layout_rest(&layout, size);
+	for (int i = 0; i < layout.npieces; i++)
 	{
-		if (pieces[i].objid == 0)
+		if (layout.pieces[i].objid == 0)
 			continue;
 		if (w->visitor->object)
-			w->visitor->object(w->visitor->arg, pieces[i].objid);
-		walk_object(w, i, &pieces[i], false);
+			w->visitor->object(w->visitor->arg, layout.pieces[i].objid);
+		walk_object(w, i, &layout.pieces[i], false);
+		if (w->ts->snapshot != NULL)
+			walk_unneeded(w, &layout, &rest, layout.pieces[i].objid);
 	}
-	pfree(pieces);
+	if (rest.len > 0)
+		walk_object(w, layout.npieces, &rest, true);
+	else if (w->ts->snapshot != NULL)
+		walk_unneeded(w, &layout, &rest, layout.valueid);
+	sliced_layout_free(&layout);
 }
 
 /* A value in core's format is a row of chunks of known lengths. */

@@ -19,6 +19,7 @@
 #include "catalog/catalog.h"
 #include "codec/codec.h"
 #include "executor/tuptable.h"
+#include "format/utf8.h"
 #include "miscadmin.h"
 #include "store/toast_scan.h"
 #include "store/writer.h"
@@ -83,6 +84,12 @@ sliced_writer_open(Oid toastrelid, int options, bool hide)
 	return w;
 }
 
+Relation
+sliced_writer_relation(SlicedWriter *w)
+{
+	return w->toastrel;
+}
+
 void
 sliced_writer_avoid_ids_of(SlicedWriter *w, Oid other)
 {
@@ -113,13 +120,27 @@ sliced_writer_new_id(SlicedWriter *w)
 	return id;
 }
 
-bool
-sliced_writer_has(SlicedWriter *w, Oid valueid)
+uint32
+sliced_writer_length(SlicedWriter *w, Oid valueid)
 {
+	ToastScan	ts;
+	SlicedRow	row;
+	uint32		length = 0;
+
 	for (int i = 0; i < w->nrows; i++)
 		if (w->objids[i] == valueid)
-			return true;
-	return has_rows(w->toastrel, valueid);
+		{
+			sliced_writer_flush(w);
+			break;
+		}
+	sliced_scan_open(&ts, w->toastrel, NULL, AccessShareLock);
+	sliced_scan_seek(&ts, valueid, PG_INT32_MAX, BackwardScanDirection);
+	while (length == 0 && sliced_scan_next(&ts, BackwardScanDirection))
+		if (sliced_row_decode(&row, ts.data, ts.len, valueid, ts.seq) == NULL &&
+			row.kind != SLICED_ROW_CONTINUATION)
+			length = Max(ts.seq, 0) + row.rawlen;
+	sliced_scan_close(&ts, AccessShareLock);
+	return length;
 }
 
 static void
@@ -140,12 +161,19 @@ insert_index_entries(SlicedWriter *w, Oid objid, int32 seq, ItemPointer tid)
 	}
 }
 
+static void
+forget_batch(SlicedWriter *w)
+{
+	w->nrows = 0;
+	MemoryContextReset(w->batch);
+}
+
 /*
  * Insert the batch.  heap_multi_insert() cannot hide rows from logical decoding
  * and is no faster for a single one.
  */
-static void
-flush(SlicedWriter *w)
+void
+sliced_writer_flush(SlicedWriter *w)
 {
 	/* not the command id of the row: its expressions may have moved it on */
 	CommandId	cid = GetCurrentCommandId(true);
@@ -179,8 +207,7 @@ flush(SlicedWriter *w)
 			ExecClearTuple(w->slots[i]);
 		}
 	}
-	w->nrows = 0;
-	MemoryContextReset(w->batch);
+	forget_batch(w);
 }
 
 static void
@@ -194,7 +221,7 @@ add_row(SlicedWriter *w, Oid objid, int32 seq, const SlicedRow *row)
 
 	CHECK_FOR_INTERRUPTS();
 	if (w->nrows == BATCH_ROWS)
-		flush(w);
+		sliced_writer_flush(w);
 
 	old = MemoryContextSwitchTo(w->batch);
 	data = palloc(VARHDRSZ + size);
@@ -213,27 +240,55 @@ add_row(SlicedWriter *w, Oid objid, int32 seq, const SlicedRow *row)
 	MemoryContextSwitchTo(old);
 }
 
-/* The first row of the slice at 'start' is the head itself if start is 0. */
-static uint32
-begin_slice(SlicedRow *row, uint32 start)
+/*
+ * What is being cut into rows: bytes of an object, whose first is at 'start'.
+ * The first row of a slice at 0 is the head itself if the object is a value.
+ */
+typedef struct Cut
 {
-	row->kind = start == 0 ? SLICED_ROW_HEAD : SLICED_ROW_SLICE;
-	return sizeof(SlicedRowHeader) + (start == 0 ? sizeof(SlicedHeadHeader) : 0);
+	Oid			objid;
+	bool		with_head;
+	uint32		ascii;			/* for the head */
+} Cut;
+
+static bool
+is_head(const Cut *cut, uint32 start)
+{
+	return cut->with_head && start == 0;
+}
+
+/* Begin a slice: returns the bytes that its first row takes besides the payload. */
+static uint32
+begin_slice(const Cut *cut, SlicedRow *row, uint32 start)
+{
+	if (!is_head(cut, start))
+	{
+		row->kind = SLICED_ROW_SLICE;
+		return sizeof(SlicedRowHeader);
+	}
+	row->kind = SLICED_ROW_HEAD;
+	row->ascii = cut->ascii;
+	return sizeof(SlicedRowHeader) + sizeof(SlicedHeadHeader);
 }
 
 static inline int32
-slice_seq(uint32 start)
+slice_seq(const Cut *cut, uint32 start)
 {
-	return start == 0 ? SLICED_HEAD_SEQ : (int32) start;
+	return is_head(cut, start) ? SLICED_HEAD_SEQ : (int32) start;
 }
 
 /* Add one compressed slice, cut into as many rows as it takes. */
 static void
-add_compressed(SlicedWriter *w, Oid objid, uint32 start, int codec, uint32 rawlen,
-			   const char *stored, uint32 storedlen)
+add_compressed(SlicedWriter *w, const Cut *cut, uint32 start, int codec, const char *raw,
+			   uint32 rawlen, const char *stored, uint32 storedlen)
 {
-	SlicedRow	row = {.codec = codec, .rawlen = rawlen, .storedlen = storedlen};
-	uint32		overhead = begin_slice(&row, start);
+	SlicedRow	row = {
+		.codec = codec,
+		.rawlen = rawlen,
+		.storedlen = storedlen,
+		.followers = sliced_utf8_followers(raw, rawlen)
+	};
+	uint32		overhead = begin_slice(cut, &row, start);
 	uint32		first = sliced_row_cut(storedlen, overhead);
 	uint32		done;
 
@@ -242,7 +297,7 @@ add_compressed(SlicedWriter *w, Oid objid, uint32 start, int codec, uint32 rawle
 
 	row.payload = stored;
 	row.payload_len = first;
-	add_row(w, objid, slice_seq(start), &row);
+	add_row(w, cut->objid, slice_seq(cut, start), &row);
 
 	row.kind = SLICED_ROW_CONTINUATION;
 	row.parts = 0;
@@ -251,31 +306,32 @@ add_compressed(SlicedWriter *w, Oid objid, uint32 start, int codec, uint32 rawle
 		row.parts++;
 		row.payload = stored + done;
 		row.payload_len = sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader));
-		add_row(w, objid, start + row.parts, &row);
+		add_row(w, cut->objid, start + row.parts, &row);
 	}
 }
 
 /*
- * Add bytes from 'start' on that do not compress.  Unless they are the last of
- * the value, stop where no full row is left: the rest goes with what follows.
- * Returns how many bytes were added.
+ * Add bytes from 'start' on that do not compress.  Unless they are the last,
+ * stop where no full row is left: the rest goes with what follows.  Returns how
+ * many bytes were added.
  */
 static uint32
-add_raw(SlicedWriter *w, Oid objid, uint32 start, const char *raw, uint32 len, bool last)
+add_raw(SlicedWriter *w, const Cut *cut, uint32 start, const char *raw, uint32 len, bool last)
 {
 	uint32		done = 0;
 
 	while (done < len)
 	{
 		SlicedRow	row = {.codec = SLICED_CODEC_NONE};
-		uint32		overhead = begin_slice(&row, start + done);
+		uint32		overhead = begin_slice(cut, &row, start + done);
 		uint32		n = sliced_row_cut(len - done, overhead);
 
 		if (!last && done > 0 && n < sliced_row_cut(PG_INT16_MAX, overhead))
 			break;
 		row.rawlen = row.storedlen = row.payload_len = n;
 		row.payload = raw + done;
-		add_row(w, objid, slice_seq(start + done), &row);
+		row.followers = sliced_utf8_followers(row.payload, n);
+		add_row(w, cut->objid, slice_seq(cut, start + done), &row);
 		done += n;
 	}
 	return done;
@@ -294,24 +350,29 @@ page_is_lost_anyway(uint32 rawlen, uint32 storedlen)
 	return storedlen > rawlen - rawlen / 8 && sliced_row_cut(rawlen, overhead) == rawlen;
 }
 
-void
-sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
+/*
+ * Add 'len' bytes at 'raw' to the object, from 'start' on.  With a draft they are
+ * a whole value, and the draft knows what its first slice is like.
+ */
+static void
+add_bytes(SlicedWriter *w, const Cut *cut, uint32 start, const char *raw, uint32 len,
+		  int codec_id, const SlicedDraft *draft)
 {
-	const SlicedCodec *codec = sliced_codec_get(draft->codec);
-	uint32		start = 0;
+	const SlicedCodec *codec = sliced_codec_get(codec_id);
+	uint32		done = 0;
 	char	   *work = NULL;
 
 	do
 	{
-		uint32		rawlen = Min(draft->len - start, codec->slice_raw);
+		uint32		rawlen = Min(len - done, codec->slice_raw);
 		const char *stored;
 		uint32		storedlen;
 
-		if (start == 0)
+		if (draft != NULL && done == 0)
 		{
 			stored = draft->first;
 			storedlen = draft->first_stored;
-			if (rawlen == draft->len && page_is_lost_anyway(rawlen, storedlen))
+			if (rawlen == len && page_is_lost_anyway(rawlen, storedlen))
 				storedlen = 0;
 		}
 		else
@@ -319,28 +380,105 @@ sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 			if (work == NULL)
 				work = palloc(SLICED_COMPRESS_ROOM(codec->slice_raw));
 			stored = work;
-			storedlen = sliced_codec_try(draft->codec, draft->raw + start, rawlen,
-										 work, sliced_zstd_level);
+			storedlen = sliced_codec_try(codec_id, raw + done, rawlen, work, sliced_zstd_level);
 		}
 
 		if (storedlen > 0)
 		{
-			add_compressed(w, valueid, start, draft->codec, rawlen, stored, storedlen);
-			start += rawlen;
+			add_compressed(w, cut, start + done, codec_id, raw + done, rawlen, stored, storedlen);
+			done += rawlen;
 		}
 		else
-			start += add_raw(w, valueid, start, draft->raw + start, rawlen,
-							 start + rawlen == draft->len);
-	} while (start < draft->len);
+			done += add_raw(w, cut, start + done, raw + done, rawlen, done + rawlen == len);
+	} while (done < len);
 
 	if (work)
 		pfree(work);
 }
 
 void
+sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
+{
+	Cut			cut = {
+		.objid = valueid,
+		.with_head = true,
+		.ascii = sliced_utf8_ascii(draft->raw, draft->len)
+	};
+
+	add_bytes(w, &cut, 0, draft->raw, draft->len, draft->codec, draft);
+}
+
+void
+sliced_writer_add_slices(SlicedWriter *w, Oid objid, uint32 start, const char *raw,
+						 uint32 len, int codec)
+{
+	Cut			cut = {.objid = objid};
+
+	add_bytes(w, &cut, start, raw, len, codec, NULL);
+}
+
+void
+sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedPiece *pieces, int npieces,
+					   const char *inline_bytes, uint32 inline_len, uint32 garbage)
+{
+	SlicedRow	row = {
+		.kind = SLICED_ROW_HEAD,
+		.codec = SLICED_CODEC_NONE,
+		.rawlen = inline_len,
+		.storedlen = inline_len,
+		.followers = sliced_utf8_followers(inline_bytes, inline_len),
+		.payload = inline_bytes,
+		.payload_len = inline_len,
+		.npieces = npieces,
+		.pieces = (const char *) pieces,
+		.garbage = garbage
+	};
+
+	Assert(sliced_row_size(&row) <= SLICED_MAX_HEAD);
+	add_row(w, valueid, SLICED_HEAD_SEQ, &row);
+}
+
+void
+sliced_writer_add_tail(SlicedWriter *w, Oid objid, uint32 start, const char *raw, uint32 len,
+					   uint32 capacity)
+{
+	SlicedRow	row = {
+		.kind = SLICED_ROW_TAIL,
+		.payload = raw,
+		.payload_len = len,
+		.capacity = capacity
+	};
+
+	add_row(w, objid, start, &row);
+}
+
+void
+sliced_writer_update_tail(SlicedWriter *w, ItemPointer tid, Oid objid, uint32 start,
+						  const char *raw, uint32 len, uint32 capacity)
+{
+	HeapTuple	tuple;
+	TM_FailureData tmfd;
+	LockTupleMode lockmode;
+	TM_Result	result;
+
+	sliced_writer_flush(w);
+	sliced_writer_add_tail(w, objid, start, raw, len, capacity);
+	tuple = w->tuples[0];
+	result = heap_update(w->toastrel, tid, tuple, GetCurrentCommandId(true), InvalidSnapshot,
+						 true, &tmfd, &lockmode);
+	if (result != TM_Ok)
+		/* whoever owns the row owns the value, so nobody else was to touch it */
+		elog(ERROR, "unexpected result %d of growing value %u in \"%s\"",
+			 result, objid, RelationGetRelationName(w->toastrel));
+	if (!HeapTupleIsHeapOnly(tuple))
+		insert_index_entries(w, objid, start, &tuple->t_self);
+	forget_batch(w);
+}
+
+void
 sliced_writer_close(SlicedWriter *w)
 {
-	flush(w);
+	sliced_writer_flush(w);
 	for (int i = 0; i < BATCH_ROWS && w->slots[i]; i++)
 		ExecDropSingleTupleTableSlot(w->slots[i]);
 	MemoryContextDelete(w->batch);

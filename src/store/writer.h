@@ -11,6 +11,8 @@
 
 #include "postgres.h"
 
+#include "format/pieces.h"
+#include "storage/itemptr.h"
 #include "utils/rel.h"
 
 typedef struct SlicedDraft
@@ -40,6 +42,9 @@ typedef struct SlicedWriter SlicedWriter;
  */
 extern SlicedWriter *sliced_writer_open(Oid toastrelid, int options, bool hide);
 
+/* The toast relation. */
+extern Relation sliced_writer_relation(SlicedWriter *writer);
+
 /*
  * Let new ids be unused in 'other' as well: the toast relation whose place this
  * one is going to take.
@@ -49,11 +54,39 @@ extern void sliced_writer_avoid_ids_of(SlicedWriter *writer, Oid other);
 /* An id that no value of the toast relation has, visible or not. */
 extern Oid	sliced_writer_new_id(SlicedWriter *writer);
 
-/* Does the toast relation have rows of this value? */
-extern bool sliced_writer_has(SlicedWriter *writer, Oid valueid);
+/*
+ * How much of this value has been written to the toast relation?  0 if nothing.
+ * For values without pieces.
+ */
+extern uint32 sliced_writer_length(SlicedWriter *writer, Oid valueid);
 
 /* Add a value.  Its rows are written when a batch is full, or at close. */
 extern void sliced_writer_add(SlicedWriter *writer, Oid valueid, const SlicedDraft *draft);
+
+/* Add 'len' bytes to an object, from offset 'start' on, as slices. */
+extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 start,
+									 const char *raw, uint32 len, int codec);
+
+/* Longest head, all included. */
+#define SLICED_MAX_HEAD		7900
+
+/* Add the head of a value that consists of pieces. */
+extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid,
+								   const SlicedPiece *pieces, int npieces,
+								   const char *inline_bytes, uint32 inline_len,
+								   uint32 garbage);
+
+/* Add a tail, with room for 'capacity' bytes of which 'len' are there already. */
+extern void sliced_writer_add_tail(SlicedWriter *writer, Oid objid, uint32 start,
+								   const char *raw, uint32 len, uint32 capacity);
+
+/* Replace the tail at 'tid' by a longer version of it. */
+extern void sliced_writer_update_tail(SlicedWriter *writer, ItemPointer tid, Oid objid,
+									  uint32 start, const char *raw, uint32 len,
+									  uint32 capacity);
+
+/* Write what is left. */
+extern void sliced_writer_flush(SlicedWriter *writer);
 
 /* Write what is left and close.  The lock is kept to the end of transaction. */
 extern void sliced_writer_close(SlicedWriter *writer);

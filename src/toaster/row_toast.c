@@ -21,6 +21,8 @@
 #include "codec/codec.h"
 #include "format/pointer.h"
 #include "store/remover.h"
+#include "toaster/difference.h"
+#include "toaster/promise.h"
 #include "toaster/row_toast.h"
 
 /* What is known of a column while its row is toasted. */
@@ -31,6 +33,8 @@ typedef struct Column
 	bool		tried;			/* compression was tried */
 	struct varlena *raw;		/* what the value was before we compressed it */
 	SlicedDraft *draft;
+	const SlicedRope *rope;		/* how the value differs from the old version's */
+	struct varlena *promise;	/* which promised it, if one did */
 } Column;
 
 typedef struct RowState
@@ -192,21 +196,28 @@ compress_column(RowState *row, int i)
 	}
 }
 
-/* The value's place in the row is taken by a pointer; its id comes later. */
+/* The column's value goes out of the row; its pointer's id comes later. */
+static void
+reserve_pointer(RowState *row, int i, uint32 size)
+{
+	char	   *pointer = palloc0(TOAST_POINTER_SIZE);
+
+	sliced_pointer_set(pointer, InvalidOid, InvalidOid, size);
+	row->values[i] = PointerGetDatum(pointer);
+	row->cols[i].external = true;
+	row->has_external = true;
+	row->changed = true;
+}
+
 static void
 externalize_column(RowState *row, int i)
 {
 	Column	   *col = &row->cols[i];
-	char	   *pointer = palloc0(TOAST_POINTER_SIZE);
 
 	if (col->draft == NULL)
 		col->draft = make_draft((struct varlena *) DatumGetPointer(row->values[i]),
 								column_codec(TupleDescAttr(row->desc, i)));
-	sliced_pointer_set(pointer, InvalidOid, InvalidOid, col->draft->len);
-	row->values[i] = PointerGetDatum(pointer);
-	col->external = true;
-	row->has_external = true;
-	row->changed = true;
+	reserve_pointer(row, i, col->draft->len);
 }
 
 /*
@@ -258,6 +269,61 @@ shrink_row(RowState *row)
 }
 
 /*
+ * Does the column's new value replace 'old' by something that differs only in
+ * part?
+ */
+static bool
+find_change(RowState *row, int i, const struct varatt_external *old)
+{
+	Column	   *col = &row->cols[i];
+	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
+
+	if (VARATT_IS_EXTERNAL(value))
+	{
+		col->rope = sliced_promise_get(value);
+		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) != 0)
+			col->rope = NULL;
+		col->promise = value;
+	}
+	else if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
+		col->rope = sliced_difference(row->rel, i, old, VARDATA_ANY(value),
+									  VARSIZE_ANY_EXHDR(value));
+	return col->rope != NULL;
+}
+
+/*
+ * The old version of a column is a value of ours.  Returns true if the new
+ * version makes use of it.
+ */
+static bool
+look_at_old_value(RowState *row, int i, struct varlena *oldvalue,
+				  const struct varatt_external *old, bool change)
+{
+	Column	   *col = &row->cols[i];
+	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
+
+	if (row->isnull[i])
+		return false;
+	if (VARATT_IS_EXTERNAL_ONDISK(value) && memcmp(value, oldvalue, TOAST_POINTER_SIZE) == 0)
+		col->kept = true;
+	else if (!change || !find_change(row, i, old))
+		return false;
+	else if (col->rope->nruns == 1 && col->rope->len == sliced_pointer_size(old))
+	{
+		/* what was sent is what is there */
+		row->values[i] = PointerGetDatum(memcpy(palloc(TOAST_POINTER_SIZE), oldvalue,
+												TOAST_POINTER_SIZE));
+		col->rope = NULL;
+		col->kept = true;
+		row->changed = true;
+	}
+	else
+		reserve_pointer(row, i, col->rope->len);
+	row->has_external = true;
+	return true;
+}
+
+/*
  * Compare with the old version: which pointers stay, and which of its values go.
  * With 'fetch', fetch what belongs to another row.
  */
@@ -284,13 +350,9 @@ look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup, bool fetch)
 		if (oldtup != NULL && !oldisnull[i] &&
 			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(oldvalues[i])))
 		{
-			if (!row->isnull[i] && VARATT_IS_EXTERNAL_ONDISK(value) &&
-				memcmp(value, DatumGetPointer(oldvalues[i]), TOAST_POINTER_SIZE) == 0)
-			{
-				row->cols[i].kept = true;
-				row->has_external = true;
+			if (look_at_old_value(row, i, (struct varlena *) DatumGetPointer(oldvalues[i]),
+								  &ptr, fetch))
 				continue;
-			}
 			rt->old_values = lappend_oid(rt->old_values, ptr.va_valueid);
 		}
 		if (fetch && !row->isnull[i] && VARATT_IS_EXTERNAL(value))
@@ -311,16 +373,46 @@ static void
 go_core_way(SlicedRowToast *rt, RowState *row, Datum *original)
 {
 	for (int i = 0; i < row->desc->natts; i++)
-		if (row->cols[i].kept)
-		{
-			struct varatt_external ptr;
+	{
+		struct varatt_external ptr;
 
-			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(original[i]));
-			rt->old_values = lappend_oid(rt->old_values, ptr.va_valueid);
-			original[i] = PointerGetDatum(sliced_pointer_disguise(&ptr));
-		}
+		if (row->cols[i].rope != NULL)
+			rt->old_values = lappend_oid(rt->old_values, row->cols[i].rope->base.va_valueid);
+		if (!row->cols[i].kept)
+			continue;
+		sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(row->values[i]));
+		rt->old_values = lappend_oid(rt->old_values, ptr.va_valueid);
+		original[i] = PointerGetDatum(sliced_pointer_disguise(&ptr));
+	}
 	rt->core_way = true;
 	rt->tuple = heap_form_tuple(row->desc, original, row->isnull);
+}
+
+/* A value to be written whole: what is its id? */
+static Oid
+add_new_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Oid keep_id)
+{
+	SlicedNewValue *value = palloc(sizeof(SlicedNewValue));
+
+	value->draft = *col->draft;
+	value->valueid = OidIsValid(keep_id) ? keep_id : sliced_writer_new_id(writer);
+	rt->new_values = lappend(rt->new_values, value);
+	return value->valueid;
+}
+
+/* A value of which the difference is to be written: what is its id? */
+static Oid
+add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, int codec)
+{
+	SlicedChangedValue *value = palloc(sizeof(SlicedChangedValue));
+	struct varatt_external promised = {0};
+
+	if (col->promise != NULL)
+		sliced_pointer_get(&promised, col->promise);
+	value->promise = col->promise;
+	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid, codec);
+	rt->changed_values = lappend(rt->changed_values, value);
+	return value->change.valueid;
 }
 
 /* Give every value that leaves the row an id, and its pointer the final form. */
@@ -334,19 +426,19 @@ assign_ids(SlicedRowToast *rt, RowState *row, const Oid *keep_ids,
 
 	for (int i = 0; i < row->desc->natts; i++)
 	{
-		SlicedNewValue *value;
+		Column	   *col = &row->cols[i];
+		Oid			id;
 
-		if (!row->cols[i].external)
+		if (!col->external)
 			continue;
 		if (*writer == NULL)
 			*writer = sliced_writer_open(rel->rd_rel->reltoastrelid, options, hide);
-		value = palloc(sizeof(SlicedNewValue));
-		value->draft = *row->cols[i].draft;
-		value->valueid = keep_ids != NULL && OidIsValid(keep_ids[i]) ? keep_ids[i] :
-			sliced_writer_new_id(*writer);
-		sliced_pointer_set(DatumGetPointer(row->values[i]), named, value->valueid,
-						   value->draft.len);
-		rt->new_values = lappend(rt->new_values, value);
+		if (col->rope != NULL)
+			id = add_changed_value(rt, col, *writer, column_codec(TupleDescAttr(row->desc, i)));
+		else
+			id = add_new_value(rt, col, *writer, keep_ids == NULL ? InvalidOid : keep_ids[i]);
+		sliced_pointer_set(DatumGetPointer(row->values[i]), named, id,
+						   col->rope != NULL ? col->rope->len : col->draft->len);
 	}
 }
 
@@ -407,6 +499,19 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 		SlicedNewValue *value = lfirst(lc);
 
 		sliced_writer_add(writer, value->valueid, &value->draft);
+	}
+	foreach(lc, rt->changed_values)
+	{
+		SlicedChangedValue *value = lfirst(lc);
+		struct varatt_external ptr;
+
+		sliced_change_write(&value->change, writer);
+		if (value->promise == NULL)
+			continue;
+		sliced_pointer_get(&ptr, value->promise);
+		ptr.va_valueid = value->change.valueid;
+		sliced_promise_kept(value->promise, &ptr);
+		memcpy(VARDATA_EXTERNAL(value->promise), &ptr, sizeof(ptr));
 	}
 }
 

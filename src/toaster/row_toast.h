@@ -12,6 +12,7 @@
 
 #include "access/htup.h"
 #include "nodes/pg_list.h"
+#include "store/change.h"
 #include "store/writer.h"
 #include "utils/rel.h"
 
@@ -22,11 +23,19 @@ typedef struct SlicedNewValue
 	SlicedDraft draft;
 } SlicedNewValue;
 
+/* One value to write as what differs from the one it replaces. */
+typedef struct SlicedChangedValue
+{
+	SlicedChange change;
+	struct varlena *promise;	/* in the caller's tuple, or NULL */
+} SlicedChangedValue;
+
 typedef struct SlicedRowToast
 {
 	HeapTuple	tuple;			/* for heapam */
 	bool		core_way;		/* core toasts the tuple: it has no values of ours */
 	List	   *new_values;		/* SlicedNewValue, to be written */
+	List	   *changed_values; /* SlicedChangedValue, to be written */
 	List	   *old_values;		/* ids of values the row no longer has */
 } SlicedRowToast;
 
@@ -47,8 +56,8 @@ extern Size sliced_row_inline_limit(Relation rel);
 /*
  * Toast 'newtup', whose previous version was 'oldtup' (ours, or NULL).
  *
- * Values of 'oldtup' that are unchanged stay as they are.  Ids of new values
- * come from '*writer', which is opened with 'options' and 'hide' if it is NULL
+ * Values of 'oldtup' that are unchanged stay as they are; of those that have
+ * changed a little, the difference is to be written.  Ids of new values come from '*writer', which is opened with 'options' and 'hide' if it is NULL
  * and needed.  With 'core_way' the caller wants a row that core can toast; the
  * result may be one unasked, if the row is too long for us.
  *
@@ -61,7 +70,10 @@ extern void sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup,
 							 HeapTuple oldtup, const Oid *keep_ids, bool core_way,
 							 SlicedWriter **writer, int options, bool hide);
 
-/* Hand the new values to the writer. */
+/*
+ * Hand the values to the writer.  Promises that are kept so are exchanged, in the
+ * tuple that was toasted, for pointers to what was written.
+ */
 extern void sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer);
 
 /*

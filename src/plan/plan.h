@@ -1,0 +1,32 @@
+/*
+ * plan.h
+ *	  What is done to finished plans, and to their execution.
+ */
+#ifndef SLICED_PLAN_PLAN_H
+#define SLICED_PLAN_PLAN_H
+
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+
+/* swap.c: put our functions in the place of core's.  Called when loaded. */
+extern void sliced_swap_init(void);
+
+/* run.c: what promises mean for the executor.  Called when loaded. */
+extern void sliced_run_init(void);
+
+/*
+ * plan_walk.c: call 'visit' for every expression, or list of them, in the plan:
+ * with 'top' false, if the expression itself is to be left alone and only its
+ * arguments are to be looked at; and 'modify' for every ModifyTable node.
+ */
+typedef struct SlicedPlanVisitor
+{
+	void		(*visit) (Node *expr, bool top, void *arg);
+	void		(*modify) (ModifyTable *node, void *arg);
+	void	   *arg;
+} SlicedPlanVisitor;
+
+extern void sliced_plan_walk(PlannedStmt *stmt, const SlicedPlanVisitor *visitor);
+
+#endif

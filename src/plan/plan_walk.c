@@ -1,0 +1,186 @@
+/*
+ * plan_walk.c
+ *	  Visits all expressions of a finished plan.
+ *
+ * Core has no walker for plan trees, only for planned states.  What is left out
+ * on purpose: private data and expressions of foreign and custom scans, which
+ * belong to others, and what only EXPLAIN looks at.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "plan/plan.h"
+
+static void walk(Plan *plan, const SlicedPlanVisitor *v);
+
+static void
+visit(const void *expr, const SlicedPlanVisitor *v)
+{
+	if (expr != NULL)
+		v->visit((Node *) expr, true, v->arg);
+}
+
+/* Conditions whose operators an index knows by their numbers. */
+static void
+visit_arguments(List *quals, const SlicedPlanVisitor *v)
+{
+	ListCell   *lc;
+
+	foreach(lc, quals)
+		v->visit(lfirst(lc), false, v->arg);
+}
+
+static void
+walk_list(List *plans, const SlicedPlanVisitor *v)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+		walk(lfirst(lc), v);
+}
+
+static void
+walk_modify(ModifyTable *node, const SlicedPlanVisitor *v)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	visit(node->returningLists, v);
+	visit(node->onConflictSet, v);
+	visit(node->onConflictWhere, v);
+	foreach(lc, node->withCheckOptionLists)
+		foreach(lc2, (List *) lfirst(lc))
+			visit(lfirst_node(WithCheckOption, lc2)->qual, v);
+	foreach(lc, node->mergeActionLists)
+		foreach(lc2, (List *) lfirst(lc))
+		{
+			MergeAction *action = lfirst_node(MergeAction, lc2);
+
+			visit(action->qual, v);
+			visit(action->targetList, v);
+		}
+	if (v->modify)
+		v->modify(node, v->arg);
+}
+
+static void
+walk(Plan *plan, const SlicedPlanVisitor *v)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+
+	visit(plan->targetlist, v);
+	visit(plan->qual, v);
+	foreach(lc, plan->initPlan)
+		visit(lfirst(lc), v);
+	walk(plan->lefttree, v);
+	walk(plan->righttree, v);
+
+	switch (nodeTag(plan))
+	{
+		case T_Result:
+			visit(((Result *) plan)->resconstantqual, v);
+			break;
+		case T_ModifyTable:
+			walk_modify((ModifyTable *) plan, v);
+			break;
+		case T_Append:
+			walk_list(((Append *) plan)->appendplans, v);
+			break;
+		case T_MergeAppend:
+			walk_list(((MergeAppend *) plan)->mergeplans, v);
+			break;
+		case T_BitmapAnd:
+			walk_list(((BitmapAnd *) plan)->bitmapplans, v);
+			break;
+		case T_BitmapOr:
+			walk_list(((BitmapOr *) plan)->bitmapplans, v);
+			break;
+		case T_SampleScan:
+			visit(((SampleScan *) plan)->tablesample, v);
+			break;
+		case T_IndexScan:
+			visit_arguments(((IndexScan *) plan)->indexqual, v);
+			visit_arguments(((IndexScan *) plan)->indexorderby, v);
+			visit(((IndexScan *) plan)->indexqualorig, v);
+			visit(((IndexScan *) plan)->indexorderbyorig, v);
+			break;
+		case T_IndexOnlyScan:
+			visit_arguments(((IndexOnlyScan *) plan)->indexqual, v);
+			visit_arguments(((IndexOnlyScan *) plan)->indexorderby, v);
+			visit(((IndexOnlyScan *) plan)->recheckqual, v);
+			break;
+		case T_BitmapIndexScan:
+			visit_arguments(((BitmapIndexScan *) plan)->indexqual, v);
+			break;
+		case T_BitmapHeapScan:
+			visit(((BitmapHeapScan *) plan)->bitmapqualorig, v);
+			break;
+		case T_TidScan:
+			visit_arguments(((TidScan *) plan)->tidquals, v);
+			break;
+		case T_TidRangeScan:
+			visit_arguments(((TidRangeScan *) plan)->tidrangequals, v);
+			break;
+		case T_SubqueryScan:
+			walk(((SubqueryScan *) plan)->subplan, v);
+			break;
+		case T_FunctionScan:
+			visit(((FunctionScan *) plan)->functions, v);
+			break;
+		case T_ValuesScan:
+			visit(((ValuesScan *) plan)->values_lists, v);
+			break;
+		case T_TableFuncScan:
+			visit(((TableFuncScan *) plan)->tablefunc, v);
+			break;
+		case T_CustomScan:
+			walk_list(((CustomScan *) plan)->custom_plans, v);
+			break;
+		case T_NestLoop:
+			visit(((Join *) plan)->joinqual, v);
+			foreach(lc, ((NestLoop *) plan)->nestParams)
+				visit(((NestLoopParam *) lfirst(lc))->paramval, v);
+			break;
+		case T_MergeJoin:
+			visit(((Join *) plan)->joinqual, v);
+			visit_arguments(((MergeJoin *) plan)->mergeclauses, v);
+			break;
+		case T_HashJoin:
+			visit(((Join *) plan)->joinqual, v);
+			visit_arguments(((HashJoin *) plan)->hashclauses, v);
+			visit(((HashJoin *) plan)->hashkeys, v);
+			break;
+		case T_Hash:
+			visit(((Hash *) plan)->hashkeys, v);
+			break;
+		case T_Memoize:
+			visit(((Memoize *) plan)->param_exprs, v);
+			break;
+		case T_WindowAgg:
+			visit(((WindowAgg *) plan)->startOffset, v);
+			visit(((WindowAgg *) plan)->endOffset, v);
+			visit_arguments(((WindowAgg *) plan)->runCondition, v);
+			break;
+		case T_Agg:
+			/* what is chained takes its expressions from the first */
+			break;
+		case T_Limit:
+			visit(((Limit *) plan)->limitOffset, v);
+			visit(((Limit *) plan)->limitCount, v);
+			break;
+		default:
+			break;
+	}
+}
+
+void
+sliced_plan_walk(PlannedStmt *stmt, const SlicedPlanVisitor *visitor)
+{
+	walk(stmt->planTree, visitor);
+	walk_list(stmt->subplans, visitor);
+}

@@ -1,0 +1,429 @@
+/*
+ * swap.c
+ *	  Puts our functions in the place of core's, in finished plans.
+ *
+ * A query that reads substr(body, ...) or sets body = body || ... is planned as
+ * ever; then, if it has to do with a table of ours, the numbers of some functions
+ * are exchanged in the plan.  Operators keep theirs, and indexes have been
+ * matched already.  Our functions do the same for any argument, and for values of
+ * ours they do it without reading or writing all of it.
+ *
+ * Functions that read are exchanged wherever they are.  Functions that make
+ * promises (toaster/promise.h) only where an UPDATE, an ON CONFLICT or a MERGE
+ * computes the new value of a column, at the top of the expression: elsewhere the
+ * result is going to be looked at, and a promise would be a detour.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "base/identity.h"
+#include "catalog/pg_language_d.h"
+#include "catalog/pg_proc.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "plan/plan.h"
+#include "utils/acl.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+typedef struct Swap
+{
+	Oid			core;
+	const char *name;			/* of ours, which has the same arguments */
+} Swap;
+
+/* Functions that read. */
+static const Swap readers[] = {
+	{F_LENGTH_TEXT, "text_length"},
+	{F_TEXTLEN, "text_length"},
+	{F_CHAR_LENGTH_TEXT, "text_length"},
+	{F_CHARACTER_LENGTH_TEXT, "text_length"},
+	{F_SUBSTR_TEXT_INT4_INT4, "text_substr"},
+	{F_SUBSTRING_TEXT_INT4_INT4, "text_substr"},
+	{F_SUBSTR_TEXT_INT4, "text_substr"},
+	{F_SUBSTRING_TEXT_INT4, "text_substr"},
+	{F_RIGHT, "text_right"},
+	{F_GET_BYTE, "get_byte"},
+	{F_GET_BIT_BYTEA_INT8, "get_bit"},
+};
+
+/* Functions that make promises.  The first argument is what they change. */
+static const Swap editors[] = {
+	{F_TEXTCAT, "edit_textcat"},
+	{F_BYTEACAT, "edit_byteacat"},
+	{F_CONCAT, "edit_concat"},
+	{F_OVERLAY_TEXT_TEXT_INT4_INT4, "edit_overlay"},
+	{F_OVERLAY_TEXT_TEXT_INT4, "edit_overlay"},
+	{F_OVERLAY_BYTEA_BYTEA_INT4_INT4, "edit_overlay"},
+	{F_OVERLAY_BYTEA_BYTEA_INT4, "edit_overlay"},
+	{F_SET_BYTE, "edit_set_byte"},
+	{F_SET_BIT_BYTEA_INT8_INT4, "edit_set_bit"},
+	{F_SUBSTR_TEXT_INT4_INT4, "edit_substr"},
+	{F_SUBSTRING_TEXT_INT4_INT4, "edit_substr"},
+	{F_SUBSTR_TEXT_INT4, "edit_substr"},
+	{F_SUBSTRING_TEXT_INT4, "edit_substr"},
+	{F_SUBSTR_BYTEA_INT4_INT4, "edit_substr"},
+	{F_SUBSTRING_BYTEA_INT4_INT4, "edit_substr"},
+	{F_SUBSTR_BYTEA_INT4, "edit_substr"},
+	{F_SUBSTRING_BYTEA_INT4, "edit_substr"},
+	{F_LEFT, "edit_left"},
+	{F_RIGHT, "edit_right"},
+	{F_VARCHAR_VARCHAR_INT4_BOOL, "edit_varchar"},
+};
+
+/* What takes the place of each, once found; InvalidOid if there is nothing. */
+static Oid	reader_oids[lengthof(readers)];
+static Oid	editor_oids[lengthof(editors)];
+static bool found = false;
+
+static planner_hook_type next_planner;
+
+/* What is known while a plan is worked on. */
+typedef struct Work
+{
+	PlannedStmt *stmt;
+	List	   *used;			/* our functions that the plan has got */
+} Work;
+
+/* ---- which function takes the place of which ---- */
+
+static Oid
+find_function(const Swap *swap, Oid namespace)
+{
+	HeapTuple	core = SearchSysCache1(PROCOID, ObjectIdGetDatum(swap->core));
+	HeapTuple	ours;
+	Oid			result = InvalidOid;
+
+	if (!HeapTupleIsValid(core))
+		return InvalidOid;
+	ours = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(swap->name),
+						   PointerGetDatum(&((Form_pg_proc) GETSTRUCT(core))->proargtypes),
+						   ObjectIdGetDatum(namespace));
+	if (HeapTupleIsValid(ours))
+	{
+		/* one in C, which only a superuser can have made */
+		if (((Form_pg_proc) GETSTRUCT(ours))->prolang == ClanguageId)
+			result = ((Form_pg_proc) GETSTRUCT(ours))->oid;
+		ReleaseSysCache(ours);
+	}
+	ReleaseSysCache(core);
+	return result;
+}
+
+/* Our functions are in the schema of the access method's handler. */
+static void
+find_functions(Oid handler)
+{
+	Oid			namespace = get_func_namespace(handler);
+
+	found = true;
+	for (int i = 0; i < lengthof(readers); i++)
+		reader_oids[i] = find_function(&readers[i], namespace);
+	for (int i = 0; i < lengthof(editors); i++)
+		editor_oids[i] = find_function(&editors[i], namespace);
+}
+
+/* Some function has changed. */
+static void
+forget_functions(Datum arg, int cacheid, uint32 hashvalue)
+{
+	found = false;
+}
+
+static bool
+may_execute(Oid function)
+{
+	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+}
+
+/* Exchange the function, if it is one of those. */
+static bool
+swap_function(Oid *function, const Swap *swaps, const Oid *ours, int n, Work *work)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (swaps[i].core != *function)
+			continue;
+		if (!OidIsValid(ours[i]) || !may_execute(*function) || !may_execute(ours[i]))
+			return false;
+		*function = ours[i];
+		work->used = list_append_unique_oid(work->used, ours[i]);
+		return true;
+	}
+	return false;
+}
+
+/* The function that an expression calls, or NULL. */
+static Oid *
+called_function(Node *expr)
+{
+	if (IsA(expr, FuncExpr))
+		return &((FuncExpr *) expr)->funcid;
+	if (IsA(expr, OpExpr))
+		return &((OpExpr *) expr)->opfuncid;
+	return NULL;
+}
+
+/* ---- functions that read ---- */
+
+static bool
+swap_readers(Node *expr, Work *work)
+{
+	Oid		   *function;
+
+	if (expr == NULL)
+		return false;
+	function = called_function(expr);
+	if (function != NULL)
+		swap_function(function, readers, reader_oids, lengthof(readers), work);
+	return expression_tree_walker(expr, swap_readers, work);
+}
+
+static void
+visit_expression(Node *expr, bool top, void *arg)
+{
+	if (top)
+		swap_readers(expr, arg);
+	else
+		expression_tree_walker(expr, swap_readers, arg);
+}
+
+static void
+ignore_expression(Node *expr, bool top, void *arg)
+{
+}
+
+/* ---- functions that make promises ---- */
+
+static void swap_editors(Node *expr, Plan *plan, Work *work);
+
+/* The new value is column 'resno' of what the plan returns. */
+static void
+swap_editors_in_column(Plan *plan, AttrNumber resno, Work *work)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	if (IsA(plan, Append))
+	{
+		foreach(lc, ((Append *) plan)->appendplans)
+			swap_editors_in_column(lfirst(lc), resno, work);
+		return;
+	}
+	if (IsA(plan, MergeAppend))
+	{
+		foreach(lc, ((MergeAppend *) plan)->mergeplans)
+			swap_editors_in_column(lfirst(lc), resno, work);
+		return;
+	}
+	if (resno >= 1 && resno <= list_length(plan->targetlist))
+		swap_editors((Node *) list_nth_node(TargetEntry, plan->targetlist, resno - 1)->expr,
+					 plan, work);
+}
+
+/* The new value is a column of something below the plan. */
+static void
+swap_editors_below(Var *var, Plan *plan, Work *work)
+{
+	if (plan == NULL)
+		return;
+	if (var->varno == OUTER_VAR)
+		swap_editors_in_column(outerPlan(plan), var->varattno, work);
+	else if (var->varno == INNER_VAR)
+		swap_editors_in_column(innerPlan(plan), var->varattno, work);
+	else if (IsA(plan, SubqueryScan) && var->varno == ((Scan *) plan)->scanrelid)
+		swap_editors_in_column(((SubqueryScan *) plan)->subplan, var->varattno, work);
+}
+
+/*
+ * 'expr', which 'plan' computes (NULL if nothing is below it), is a column's new
+ * value.
+ */
+static void
+swap_editors(Node *expr, Plan *plan, Work *work)
+{
+	Oid		   *function;
+	ListCell   *lc;
+
+	if (expr == NULL)
+		return;
+	check_stack_depth();
+
+	function = called_function(expr);
+	if (function != NULL)
+	{
+		List	   *args = IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
+		bool		swapped = swap_function(function, editors, editor_oids, lengthof(editors),
+											work);
+
+		/* what is changed may itself be the result of a change, on either side of || */
+		if (swapped)
+			foreach(lc, args)
+				if (exprType(lfirst(lc)) == exprType(expr) || lc == list_head(args))
+					swap_editors(lfirst(lc), plan, work);
+		return;
+	}
+
+	switch (nodeTag(expr))
+	{
+		case T_Var:
+			swap_editors_below((Var *) expr, plan, work);
+			break;
+		case T_RelabelType:
+			swap_editors((Node *) ((RelabelType *) expr)->arg, plan, work);
+			break;
+		case T_CoerceToDomain:
+			swap_editors((Node *) ((CoerceToDomain *) expr)->arg, plan, work);
+			break;
+		case T_CoalesceExpr:
+			foreach(lc, ((CoalesceExpr *) expr)->args)
+				swap_editors(lfirst(lc), plan, work);
+			break;
+		case T_CaseExpr:
+			foreach(lc, ((CaseExpr *) expr)->args)
+				swap_editors((Node *) lfirst_node(CaseWhen, lc)->result, plan, work);
+			swap_editors((Node *) ((CaseExpr *) expr)->defresult, plan, work);
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+swap_editors_in_list(List *targetlist, Plan *plan, Work *work)
+{
+	ListCell   *lc;
+
+	foreach(lc, targetlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (!entry->resjunk)
+			swap_editors((Node *) entry->expr, plan, work);
+	}
+}
+
+static void
+visit_modify(ModifyTable *node, void *arg)
+{
+	Plan	   *subplan = outerPlan(node);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (node->operation == CMD_UPDATE)
+		foreach(lc, subplan->targetlist)
+		{
+			TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+			if (!entry->resjunk)
+				swap_editors_in_column(subplan, entry->resno, arg);
+		}
+	swap_editors_in_list(node->onConflictSet, NULL, arg);
+	foreach(lc, node->mergeActionLists)
+		foreach(lc2, (List *) lfirst(lc))
+		{
+			MergeAction *action = lfirst_node(MergeAction, lc2);
+
+			if (action->commandType == CMD_UPDATE)
+				swap_editors_in_list(action->targetList, NULL, arg);
+		}
+}
+
+/* ---- the hook ---- */
+
+/*
+ * Does the query have to do with a table of ours?  If so, return the access
+ * method's handler.
+ */
+static Oid
+find_our_table(PlannedStmt *stmt)
+{
+	ListCell   *lc;
+	Oid			handler = InvalidOid;
+
+	foreach(lc, stmt->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		Relation	rel;
+
+		if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_RELATION)
+			continue;
+		/* whoever planned the query has locked it */
+		rel = RelationIdGetRelation(rte->relid);
+		if (rel == NULL)
+			continue;
+		if (sliced_is_ours(rel))
+			handler = rel->rd_amhandler;
+		RelationClose(rel);
+		if (OidIsValid(handler))
+			break;
+	}
+	return handler;
+}
+
+/* DROP EXTENSION must invalidate the plan. */
+static void
+depend_on_functions(Work *work)
+{
+	ListCell   *lc;
+
+	foreach(lc, work->used)
+	{
+		PlanInvalItem *item = makeNode(PlanInvalItem);
+
+		item->cacheId = PROCOID;
+		item->hashValue = GetSysCacheHashValue1(PROCOID, ObjectIdGetDatum(lfirst_oid(lc)));
+		work->stmt->invalItems = lappend(work->stmt->invalItems, item);
+	}
+}
+
+static void
+swap_functions(PlannedStmt *stmt)
+{
+	Work		work = {.stmt = stmt};
+	SlicedPlanVisitor visitor = {.arg = &work};
+	Oid			handler;
+
+	/* no table of ours has been opened by this process yet */
+	if (sliced_routine == NULL)
+		return;
+	handler = find_our_table(stmt);
+	if (!OidIsValid(handler))
+		return;
+	if (!found)
+		find_functions(handler);
+
+	/* first those that make promises: some of them also have a variant that reads */
+	visitor.visit = ignore_expression;
+	visitor.modify = visit_modify;
+	sliced_plan_walk(stmt, &visitor);
+	visitor.visit = visit_expression;
+	visitor.modify = NULL;
+	sliced_plan_walk(stmt, &visitor);
+	depend_on_functions(&work);
+}
+
+static PlannedStmt *
+plan_query(Query *parse, const char *query_string, int cursor_options,
+		   ParamListInfo bound_params)
+{
+	PlannedStmt *stmt = next_planner != NULL ?
+		next_planner(parse, query_string, cursor_options, bound_params) :
+		standard_planner(parse, query_string, cursor_options, bound_params);
+
+	swap_functions(stmt);
+	return stmt;
+}
+
+void
+sliced_swap_init(void)
+{
+	next_planner = planner_hook;
+	planner_hook = plan_query;
+	CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum) 0);
+}

@@ -1,0 +1,467 @@
+/*
+ * change.c
+ *	  Stores a value as what differs from the one it replaces.
+ *
+ * A value that grows is a matter of growth.c.  Any other change makes a new
+ * value, of an id of its own, whose head lists pieces of the old one's objects
+ * and, between them, what is new: in the head if it is short, otherwise in
+ * slices of the new value's own object.
+ *
+ * Old slices that no piece needs any more are deleted, which is found out by
+ * looking at what the change has dropped, not at the whole value: a change of
+ * one byte costs the same whatever the length.  A slice of which some bytes are
+ * still needed stays, and the others are garbage; when there is too much
+ * garbage, or too little left of the old value, the value is written anew.
+ *
+ * Each piece costs every later change its entry in the head, and readers a
+ * descent.  When there are too many, neighbours that are cheapest to copy are
+ * joined, as if what they have were new.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "codec/codec.h"
+#include "format/pointer.h"
+#include "miscadmin.h"
+#include "store/change.h"
+#include "store/layout.h"
+#include "store/reader.h"
+#include "store/remover.h"
+
+/* New bytes that stay in the head: in one piece, and in all. */
+#define INLINE_PIECE	256
+#define INLINE_TOTAL	512
+
+/* A piece that is shorter than its own cost is copied. */
+#define TINY_PIECE		64
+
+/* Values shorter than this are written anew. */
+#define WORTH_SHARING	3000
+
+/* A run of the new value: new bytes (objid 0), or those of an object. */
+typedef struct Part
+{
+	Oid			objid;
+	uint32		start;			/* in the object */
+	uint32		len;
+	uint32		at;				/* in the new value */
+} Part;
+
+typedef struct Derivation
+{
+	SlicedChange *change;
+	SlicedWriter *writer;
+	Relation	toastrel;
+	SlicedLayout old;
+	SlicedPiece old_rest;
+	int			nparts;
+	int			maxparts;
+	Part	   *parts;
+} Derivation;
+
+/* How many pieces may a value of this length have? */
+static int
+max_pieces(uint32 len)
+{
+	return Min(24 + len / (256 * 1024), 400);
+}
+
+static void
+load_old(Derivation *d)
+{
+	const struct varatt_external *base = &d->change->rope->base;
+	const char *problem = "the value is missing";
+	ToastScan	ts;
+	SlicedRow	head;
+
+	sliced_scan_open(&ts, d->toastrel, NULL, AccessShareLock);
+	ts.visibility = SLICED_SEE_CURRENT;
+	sliced_scan_seek(&ts, base->va_valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	if (sliced_scan_next(&ts, ForwardScanDirection))
+	{
+		problem = sliced_row_decode(&head, ts.data, ts.len, ts.objid, ts.seq);
+		if (problem == NULL && head.kind != SLICED_ROW_HEAD)
+			problem = "the head is missing";
+		if (problem == NULL)
+			problem = sliced_layout_load(&d->old, &ts, &head);
+	}
+	sliced_scan_close(&ts, AccessShareLock);
+	if (problem != NULL)
+		sliced_report_corruption(d->toastrel, base->va_valueid, 0, problem);
+	d->old_rest = sliced_layout_rest(&d->old, sliced_pointer_size(base));
+}
+
+static void
+add_part(Derivation *d, Oid objid, uint32 start, uint32 len, uint32 at)
+{
+	Part	   *last = d->nparts > 0 ? &d->parts[d->nparts - 1] : NULL;
+
+	if (len == 0)
+		return;
+	if (last != NULL && last->objid == objid && (objid == 0 || last->start + last->len == start))
+	{
+		last->len += len;
+		return;
+	}
+	if (d->nparts == d->maxparts)
+	{
+		d->maxparts = d->maxparts == 0 ? 16 : d->maxparts * 2;
+		d->parts = d->parts == NULL ? palloc(d->maxparts * sizeof(Part)) :
+			repalloc(d->parts, d->maxparts * sizeof(Part));
+	}
+	d->parts[d->nparts++] = (Part) {objid, start, len, at};
+}
+
+/* Add bytes [start, start + len) of the old value as parts of its objects. */
+static void
+add_old_bytes(Derivation *d, uint32 start, uint32 len, uint32 at)
+{
+	uint32		pos = 0;
+
+	for (int i = 0; i <= d->old.npieces && len > 0; i++)
+	{
+		SlicedPiece piece = i < d->old.npieces ? d->old.pieces[i] : d->old_rest;
+
+		if (start - pos < piece.len)
+		{
+			uint32		skip = start - pos;
+			uint32		n = Min(len, piece.len - skip);
+
+			add_part(d, piece.objid, piece.objid == 0 ? 0 : piece.start + skip, n, at);
+			start += n;
+			len -= n;
+			at += n;
+		}
+		pos += piece.len;
+	}
+}
+
+static void
+find_parts(Derivation *d)
+{
+	const SlicedRope *rope = d->change->rope;
+	uint32		at = 0;
+
+	for (int i = 0; i < rope->nruns; i++)
+	{
+		const SlicedRun *run = &rope->runs[i];
+
+		if (run->bytes != NULL)
+			add_part(d, 0, 0, run->len, at);
+		else
+			add_old_bytes(d, run->start, run->len, at);
+		at += run->len;
+	}
+}
+
+/* Rebuild the list of parts without those that were emptied, joining neighbours. */
+static void
+tidy_parts(Derivation *d)
+{
+	int			n = d->nparts;
+
+	d->nparts = 0;
+	for (int i = 0; i < n; i++)
+	{
+		Part		part = d->parts[i];
+
+		add_part(d, part.objid, part.start, part.len, part.at);
+	}
+}
+
+/* What copying a part costs. */
+static inline uint64
+copy_cost(const Part *part)
+{
+	return part->objid == 0 ? 0 : part->len;
+}
+
+/* Copy parts that are not worth an entry of their own. */
+static void
+limit_parts(Derivation *d)
+{
+	int			limit = max_pieces(d->change->rope->len);
+
+	for (int i = 1; i + 1 < d->nparts; i++)
+		if (d->parts[i].len <= TINY_PIECE &&
+			(d->parts[i - 1].objid == 0 || d->parts[i + 1].objid == 0))
+			d->parts[i].objid = 0;
+	tidy_parts(d);
+
+	if (d->nparts <= limit)
+		return;
+	while (d->nparts > limit / 4 * 3)
+	{
+		int			best = 0;
+		uint64		least = PG_UINT64_MAX;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i + 1 < d->nparts; i++)
+		{
+			uint64		cost = copy_cost(&d->parts[i]) + copy_cost(&d->parts[i + 1]);
+
+			if (cost < least)
+			{
+				least = cost;
+				best = i;
+			}
+		}
+		d->parts[best].objid = d->parts[best + 1].objid = 0;
+		tidy_parts(d);
+	}
+}
+
+static bool
+some_part_needs(Derivation *d, Oid objid, uint32 start, uint32 end)
+{
+	for (int i = 0; i < d->nparts; i++)
+		if (d->parts[i].objid == objid && d->parts[i].start < end &&
+			d->parts[i].start + d->parts[i].len > start)
+			return true;
+	return false;
+}
+
+/* Where does the slice begin that has byte 'pos' of the object? */
+static int32
+seq_of_slice(ToastScan *ts, Oid objid, uint32 pos)
+{
+	SlicedRow	row;
+
+	sliced_scan_seek(ts, objid, pos, BackwardScanDirection);
+	while (sliced_scan_next(ts, BackwardScanDirection))
+		if (sliced_row_decode(&row, ts->data, ts->len, objid, ts->seq) == NULL &&
+			row.kind != SLICED_ROW_CONTINUATION)
+			return ts->seq;
+	return SLICED_HEAD_SEQ;
+}
+
+/*
+ * Bytes [start, end) of the object have been dropped: delete the slices of which
+ * no part needs anything.  Returns how many raw bytes they had.
+ */
+static uint32
+free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
+{
+	uint32		freed = 0;
+	ToastScan	ts;
+
+	sliced_scan_open(&ts, d->toastrel, NULL, RowExclusiveLock);
+	ts.visibility = SLICED_SEE_CURRENT;
+	sliced_scan_seek(&ts, objid, seq_of_slice(&ts, objid, start), ForwardScanDirection);
+	while (sliced_scan_next(&ts, ForwardScanDirection))
+	{
+		SlicedRow	row;
+		uint32		from = Max(ts.seq, 0);
+
+		CHECK_FOR_INTERRUPTS();
+		/* leave what is damaged: it goes with the value */
+		if (sliced_row_decode(&row, ts.data, ts.len, objid, ts.seq) != NULL || row.npieces > 0)
+			continue;
+		if (row.kind == SLICED_ROW_CONTINUATION)
+			from -= row.parts;
+		if (from >= end)
+			break;
+		if (from + row.rawlen <= start || some_part_needs(d, objid, from, from + row.rawlen))
+			continue;
+		if (row.kind != SLICED_ROW_CONTINUATION)
+			freed += row.rawlen;
+		sliced_toast_row_delete(d->toastrel, objid, &ts.tid);
+	}
+	sliced_scan_close(&ts, NoLock);
+	return freed;
+}
+
+/*
+ * Go through the bytes of 'old', a piece of the old value, that no part has.
+ * Without 'delete' just count them.
+ */
+static int64
+drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)
+{
+	uint32		pos = old->start;
+	uint32		end = old->start + old->len;
+	int64		dropped = 0;
+
+	while (pos < end)
+	{
+		uint32		next = end;		/* where the next part begins that has something */
+		bool		skip = false;
+
+		for (int i = 0; i < d->nparts; i++)
+		{
+			Part	   *part = &d->parts[i];
+
+			if (part->objid != old->objid || part->start + part->len <= pos)
+				continue;
+			if (part->start <= pos)
+			{
+				pos = Min(end, part->start + part->len);
+				skip = true;
+				break;
+			}
+			next = Min(next, part->start);
+		}
+		if (skip)
+			continue;
+		dropped += next - pos;
+		if (delete)
+			dropped -= free_slices(d, old->objid, pos, next);
+		pos = next;
+	}
+	return dropped;
+}
+
+static int64
+drop_all_unneeded(Derivation *d, bool delete)
+{
+	int64		dropped = 0;
+
+	for (int i = 0; i <= d->old.npieces; i++)
+	{
+		SlicedPiece *piece = i < d->old.npieces ? &d->old.pieces[i] : &d->old_rest;
+
+		if (piece->objid != 0)
+			dropped += drop_unneeded(d, piece, delete);
+	}
+	return dropped;
+}
+
+/* Is the old value not worth being shared? */
+static bool
+better_anew(Derivation *d)
+{
+	uint32		len = d->change->rope->len;
+	uint32		new = 0;
+
+	for (int i = 0; i < d->nparts; i++)
+		if (d->parts[i].objid == 0)
+			new += d->parts[i].len;
+	return len < WORTH_SHARING || new > len / 4 * 3 ||
+		d->old.garbage + drop_all_unneeded(d, false) > (uint64) len / 2 + 8 * 1024;
+}
+
+static void
+write_anew(Derivation *d)
+{
+	const SlicedRope *rope = d->change->rope;
+	char	   *raw = MemoryContextAllocHuge(CurrentMemoryContext, rope->len + 1);
+	SlicedDraft draft;
+
+	sliced_rope_read(rope, d->toastrel, 0, rope->len, raw);
+	sliced_draft_init(&draft, raw, rope->len, d->change->codec);
+	sliced_writer_add(d->writer, d->change->valueid, &draft);
+	sliced_writer_flush(d->writer);
+	sliced_value_delete(d->toastrel, rope->base.va_valueid, false);
+	pfree(raw);
+}
+
+/*
+ * Write the parts that are new, and make the piece table of all.  Returns the
+ * length of the inline bytes.
+ */
+static uint32
+write_new_bytes(Derivation *d, SlicedPiece *pieces, char *inline_bytes)
+{
+	SlicedChange *change = d->change;
+	uint32		inline_len = 0;
+	uint64		own_len = 0;
+	uint32		own_done = 0;
+	char	   *own;
+
+	for (int i = 0; i < d->nparts; i++)
+	{
+		Part	   *part = &d->parts[i];
+		SlicedPiece *piece = &pieces[i];
+
+		*piece = (SlicedPiece) {part->objid, part->start, part->len};
+		if (part->objid != 0)
+			continue;
+		if (part->len <= INLINE_PIECE && inline_len + part->len <= INLINE_TOTAL)
+		{
+			piece->start = inline_len;
+			sliced_rope_read(change->rope, d->toastrel, part->at, part->len,
+							 inline_bytes + inline_len);
+			inline_len += part->len;
+		}
+		else
+		{
+			piece->objid = change->valueid;
+			piece->start = own_len;
+			own_len += part->len;
+		}
+	}
+	if (own_len == 0)
+		return inline_len;
+
+	own = MemoryContextAllocHuge(CurrentMemoryContext, own_len);
+	for (int i = 0; i < d->nparts; i++)
+		if (pieces[i].objid == change->valueid)
+		{
+			sliced_rope_read(change->rope, d->toastrel, d->parts[i].at, d->parts[i].len,
+							 own + own_done);
+			own_done += d->parts[i].len;
+		}
+	sliced_writer_add_slices(d->writer, change->valueid, 0, own, own_len, change->codec);
+	pfree(own);
+	return inline_len;
+}
+
+static void
+derive(Derivation *d)
+{
+	SlicedPiece *pieces = palloc(d->nparts * sizeof(SlicedPiece));
+	char		inline_bytes[INLINE_TOTAL];
+	uint32		inline_len = write_new_bytes(d, pieces, inline_bytes);
+	int64		garbage;
+
+	/* while what is dropped is still there, its bytes can be read */
+	garbage = d->old.garbage + drop_all_unneeded(d, true);
+	if (d->old.npieces > 0)
+		sliced_value_delete_head(d->toastrel, d->old.valueid);
+
+	/* the head goes last: who finds it finds everything */
+	sliced_writer_add_head(d->writer, d->change->valueid, pieces, d->nparts,
+						   inline_bytes, inline_len, Max(garbage, 0));
+	pfree(pieces);
+}
+
+void
+sliced_change_plan(SlicedChange *change, SlicedWriter *writer, const SlicedRope *rope,
+				   Oid new_id, int codec)
+{
+	change->rope = rope;
+	change->codec = codec;
+	change->grows = sliced_rope_grows(rope) &&
+		sliced_growth_prepare(&change->growth, sliced_writer_relation(writer), &rope->base);
+	change->valueid = change->grows ? rope->base.va_valueid :
+		OidIsValid(new_id) ? new_id : sliced_writer_new_id(writer);
+}
+
+void
+sliced_change_write(SlicedChange *change, SlicedWriter *writer)
+{
+	Derivation	d = {
+		.change = change,
+		.writer = writer,
+		.toastrel = sliced_writer_relation(writer)
+	};
+
+	if (change->grows)
+	{
+		const SlicedRun *new = &change->rope->runs[1];
+
+		sliced_growth_write(&change->growth, writer, new->bytes, new->len, change->codec);
+		return;
+	}
+
+	load_old(&d);
+	find_parts(&d);
+	limit_parts(&d);
+	if (better_anew(&d))
+		write_anew(&d);
+	else
+		derive(&d);
+	sliced_layout_free(&d.old);
+	if (d.parts != NULL)
+		pfree(d.parts);
+}

@@ -1,0 +1,173 @@
+/*
+ * chars.c
+ *	  Finds characters of UTF-8 in a value without reading what is before them.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "format/pointer.h"
+#include "format/utf8.h"
+#include "miscadmin.h"
+#include "store/chars.h"
+#include "store/layout.h"
+#include "store/reader.h"
+
+/*
+ * The search.  Functions return false when it has ended: because the character
+ * is found, or because something is wrong.
+ */
+typedef struct Search
+{
+	Relation	toastrel;
+	ToastScan	ts;
+	uint32		left;			/* characters to pass over */
+	uint32		passed;			/* bytes of the value passed over */
+	bool		found;
+} Search;
+
+/* Pass over 'len' bytes in memory. */
+static bool
+pass_bytes(Search *s, const char *bytes, uint32 len)
+{
+	for (uint32 i = 0; i < len; i++)
+	{
+		if (sliced_utf8_is_follower(bytes[i]))
+			continue;
+		if (s->left == 0)
+		{
+			s->found = true;
+			s->passed += i;
+			return false;
+		}
+		s->left--;
+	}
+	s->passed += len;
+	return true;
+}
+
+/* Read bytes [start, start + len) of the object, of one slice, and pass over them. */
+static bool
+pass_by_reading(Search *s, Oid objid, uint32 start, uint32 len)
+{
+	char	   *work = palloc(len);
+	bool		result = sliced_object_read(s->toastrel, objid, start, len, work) &&
+		pass_bytes(s, work, len);
+
+	pfree(work);
+	return result;
+}
+
+/* Pass over characters that are known to have one byte each. */
+static bool
+pass_ascii(Search *s, uint32 len)
+{
+	uint32		n = Min(len, s->left);
+
+	s->passed += n;
+	s->left -= n;
+	s->found = n < len;
+	return !s->found;
+}
+
+/*
+ * Pass over the slice at 'start', of which only bytes before 'end' count.  The
+ * last character may go on in the next slice, so it is over only when the next
+ * has begun.
+ */
+static bool
+pass_slice(Search *s, const SlicedRow *row, Oid objid, uint32 start, uint32 pos, uint32 end)
+{
+	uint32		upto = Min(end, start + row->rawlen);
+	uint32		nchars = row->rawlen - row->followers;
+
+	if (row->followers == 0)
+		return pass_ascii(s, upto - pos);
+	if (pos == start && upto == start + row->rawlen && nchars <= s->left)
+	{
+		s->left -= nchars;
+		s->passed += row->rawlen;
+		return true;
+	}
+	return pass_by_reading(s, objid, pos, upto - pos);
+}
+
+/* Pass over bytes [pos, end) of an object. */
+static bool
+pass_object(Search *s, Oid objid, uint32 pos, uint32 end)
+{
+	SlicedCursor cursor = {.ts = &s->ts, .objid = objid, .moving = NoMovementScanDirection};
+
+	while (pos < end)
+	{
+		SlicedRow	row;
+		uint32		start;
+
+		CHECK_FOR_INTERRUPTS();
+		if (sliced_cursor_find(&cursor, pos, &row, &start) != NULL ||
+			!pass_slice(s, &row, objid, start, pos, end))
+			return false;
+		pos = Min(end, start + row.rawlen);
+		/* do not fetch its other rows: find the next slice in the index */
+		if (row.parts > 0)
+			cursor.moving = BackwardScanDirection;
+	}
+	return true;
+}
+
+/* Pass over a piece of the value. */
+static bool
+pass_piece(Search *s, const SlicedLayout *layout, const SlicedPiece *piece)
+{
+	uint32		start = piece->start;
+	uint32		end = piece->start + piece->len;
+
+	if (piece->objid == 0)
+		return pass_bytes(s, layout->inline_bytes + start, piece->len);
+	if (piece->objid == layout->valueid && start < layout->ascii)
+	{
+		uint32		ascii = Min(end, layout->ascii);
+
+		if (!pass_ascii(s, ascii - start))
+			return false;
+		start = ascii;
+	}
+	return start == end || pass_object(s, piece->objid, start, end);
+}
+
+static void
+search(Search *s, Oid valueid, uint32 size)
+{
+	SlicedRow	head;
+	SlicedLayout layout;
+	SlicedPiece rest;
+
+	sliced_scan_seek(&s->ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	if (!sliced_scan_next(&s->ts, ForwardScanDirection) || s->ts.seq != SLICED_HEAD_SEQ ||
+		sliced_row_decode(&head, s->ts.data, s->ts.len, valueid, s->ts.seq) != NULL ||
+		sliced_layout_load(&layout, &s->ts, &head) != NULL)
+		return;
+	for (int i = 0; i < layout.npieces; i++)
+		if (!pass_piece(s, &layout, &layout.pieces[i]))
+			return;
+	rest = sliced_layout_rest(&layout, size);
+	if (rest.len == 0 || pass_piece(s, &layout, &rest))
+		s->found = true;		/* at the end */
+	sliced_layout_free(&layout);
+}
+
+bool
+sliced_chars_seek(const struct varatt_external *value, uint32 nchar, uint32 *offset,
+				  uint32 *have)
+{
+	Search		s = {.left = nchar};
+
+	s.toastrel = table_open(value->va_toastrelid, AccessShareLock);
+	sliced_scan_open(&s.ts, s.toastrel, NULL, AccessShareLock);
+	search(&s, value->va_valueid, sliced_pointer_size(value));
+	sliced_scan_close(&s.ts, AccessShareLock);
+	table_close(s.toastrel, NoLock);
+	*offset = s.passed;
+	if (have != NULL)
+		*have = nchar - s.left;
+	return s.found;
+}

@@ -1,0 +1,271 @@
+/*
+ * growth.c
+ *	  Adds bytes to the end of a value without writing what is there.
+ *
+ * Few bytes go into a tail: a small slice, not compressed, with room for more.
+ * The next few are added to it in place, which heap logs as the bytes that
+ * differ.  Every such update leaves a dead version of the tail on the page until
+ * somebody prunes it, so tails are small; and where pruning has not made room,
+ * because of an old snapshot or because all of it is the work of one
+ * transaction, a new tail begins.
+ *
+ * Small slices are merged when the value grows past a multiple of MERGE_BYTES,
+ * and all that came since the last multiple of SEAL_BYTES when it grows past the
+ * next.  So each byte is written three times in all, and what is left of many
+ * additions looks as if written at once.  Merging touches bytes only that were
+ * there before: what is new always has rows of its own, or a version of the tail
+ * of its own.  That is how one who comes later tells that a subtransaction of
+ * ours has added bytes and taken them back.  Then the value must not grow again:
+ * somebody may hold a pointer to those bytes (PL/pgSQL does, in a variable), and
+ * places in an object are not used twice for that.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "format/pointer.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "store/growth.h"
+#include "store/layout.h"
+#include "store/reader.h"
+#include "store/remover.h"
+
+#define MERGE_BYTES		(8 * 1024)
+#define SEAL_BYTES		(128 * 1024)
+
+/* A tail has room for so many additions, within limits. */
+#define TAIL_ADDITIONS	16
+#define TAIL_MIN		128
+
+/* The current row's heap tuple. */
+static HeapTuple
+current_tuple(ToastScan *ts)
+{
+	return ((BufferHeapTupleTableSlot *) ts->slot)->base.tuple;
+}
+
+/* Was the current row written by this transaction?  '*now': by this very command? */
+static bool
+is_own_row(ToastScan *ts, bool *now)
+{
+	HeapTupleHeader header = current_tuple(ts)->t_data;
+	bool		own = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header));
+
+	*now = own && HeapTupleHeaderGetCmin(header) >= GetCurrentCommandId(false);
+	return own;
+}
+
+/* Is there room on the page for another version of the current row? */
+static bool
+page_has_room(ToastScan *ts)
+{
+	Buffer		buffer = ((BufferHeapTupleTableSlot *) ts->slot)->buffer;
+	Size		free;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	free = PageGetHeapFreeSpace(BufferGetPage(buffer));
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return free >= MAXALIGN(current_tuple(ts)->t_len);
+}
+
+/* Where in its own object does the value end?  False if it is not sound. */
+static bool
+find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
+{
+	SlicedRow	head;
+	SlicedLayout layout;
+	SlicedPiece rest;
+
+	sliced_scan_seek(ts, growth->objid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq != SLICED_HEAD_SEQ ||
+		sliced_row_decode(&head, ts->data, ts->len, ts->objid, ts->seq) != NULL)
+		return false;
+	if (head.npieces == 0)
+	{
+		growth->end = size;
+		return true;
+	}
+	if (sliced_layout_load(&layout, ts, &head) != NULL)
+		return false;
+	rest = sliced_layout_rest(&layout, size);
+	growth->end = rest.start + rest.len;
+	sliced_layout_free(&layout);
+	return size >= layout.total;
+}
+
+/*
+ * Find the last slice; returns where it ends, 0 if there is none.
+ */
+static uint32
+find_tail(SlicedGrowth *growth, ToastScan *ts)
+{
+	bool		found = false;
+	uint32		end = 0;
+	int32		last_seq = 0;
+
+	sliced_scan_seek(ts, growth->objid, PG_INT32_MAX, BackwardScanDirection);
+	while (sliced_scan_next(ts, BackwardScanDirection))
+	{
+		SlicedRow	row;
+		bool		now;
+
+		/* go on to the last of the same place: they may have been rolled back */
+		if (found && ts->seq != last_seq)
+			break;
+		if (found)
+			continue;
+		if (sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != NULL)
+			return 0;
+		found = true;
+		last_seq = ts->seq;
+		if (row.kind == SLICED_ROW_CONTINUATION)
+			end = ts->seq - row.parts + row.rawlen;
+		else if (row.npieces == 0)
+			end = Max(ts->seq, 0) + row.rawlen;
+
+		growth->has_tail = row.kind == SLICED_ROW_TAIL && row.capacity <= SLICED_TAIL_MAX;
+		if (growth->has_tail)
+		{
+			growth->tail_is_ours = is_own_row(ts, &now);
+			growth->may_update = !growth->tail_is_ours && page_has_room(ts);
+			growth->tail_tid = ts->tid;
+			growth->tail_start = ts->seq;
+			growth->tail_len = row.payload_len;
+			growth->tail_capacity = row.capacity;
+			memcpy(growth->tail, row.payload, row.payload_len);
+		}
+	}
+	return end;
+}
+
+bool
+sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
+					  const struct varatt_external *value)
+{
+	ToastScan	ts;
+	bool		result;
+
+	growth->objid = value->va_valueid;
+	growth->has_tail = false;
+	growth->may_update = false;
+	growth->tail_is_ours = false;
+
+	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+	ts.visibility = SLICED_SEE_CURRENT;
+	result = find_end(growth, &ts, sliced_pointer_size(value)) &&
+		find_tail(growth, &ts) == growth->end && !ts.rolled_back;
+	sliced_scan_close(&ts, AccessShareLock);
+	return result;
+}
+
+/* What has been gathered to be merged. */
+typedef struct Merge
+{
+	uint32		start;
+	uint32		len;
+	int			nslices;
+	char	   *raw;
+	List	   *tids;			/* of their rows */
+} Merge;
+
+/*
+ * Gather the slices that begin at or behind 'from'.  False if there is nothing
+ * to merge, or something that does not fit together.
+ */
+static bool
+gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
+{
+	ToastScan	ts;
+	bool		ok = true;
+
+	memset(merge, 0, sizeof(*merge));
+	merge->raw = palloc(growth->end - from);
+	merge->start = growth->end;
+
+	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+	ts.visibility = SLICED_SEE_CURRENT;
+	sliced_scan_seek(&ts, growth->objid, from, ForwardScanDirection);
+	while (ok && sliced_scan_next(&ts, ForwardScanDirection))
+	{
+		SlicedRow	row;
+		bool		now;
+
+		CHECK_FOR_INTERRUPTS();
+		(void) is_own_row(&ts, &now);
+		ok = !now &&
+			sliced_row_decode(&row, ts.data, ts.len, ts.objid, ts.seq) == NULL;
+		/* of a slice that begins before 'from' */
+		if (!ok || (row.kind == SLICED_ROW_CONTINUATION && merge->nslices == 0))
+			continue;
+		merge->tids = lappend(merge->tids, memcpy(palloc(sizeof(ts.tid)), &ts.tid, sizeof(ts.tid)));
+		if (row.kind == SLICED_ROW_CONTINUATION)
+			continue;
+		if (merge->nslices++ == 0)
+			merge->start = ts.seq;
+		ok = ts.seq == merge->start + merge->len &&
+			row.rawlen <= growth->end - merge->start - merge->len;
+		merge->len += row.rawlen;
+	}
+	sliced_scan_close(&ts, AccessShareLock);
+	return ok && merge->nslices > 1 && merge->start + merge->len == growth->end &&
+		sliced_object_read(toastrel, growth->objid, merge->start, merge->len, merge->raw);
+}
+
+/* Merge the slices that begin at or behind 'from'. */
+static void
+merge_slices(SlicedGrowth *growth, SlicedWriter *writer, uint32 from, int codec)
+{
+	Relation	toastrel = sliced_writer_relation(writer);
+	Merge		merge;
+
+	if (gather(growth, toastrel, from, &merge))
+	{
+		ListCell   *lc;
+
+		foreach(lc, merge.tids)
+			sliced_toast_row_delete(toastrel, growth->objid, lfirst(lc));
+		sliced_writer_add_slices(writer, growth->objid, merge.start, merge.raw, merge.len, codec);
+		growth->has_tail = false;
+	}
+	list_free_deep(merge.tids);
+	pfree(merge.raw);
+}
+
+static uint32
+round_down(uint32 n, uint32 unit)
+{
+	return n - n % unit;
+}
+
+void
+sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *bytes, uint32 len,
+					int codec)
+{
+	uint32		end = growth->end + len;
+
+	if (round_down(end, SEAL_BYTES) > growth->end)
+		merge_slices(growth, writer, round_down(growth->end, SEAL_BYTES), codec);
+	else if (round_down(end, MERGE_BYTES) > growth->end)
+		merge_slices(growth, writer, round_down(growth->end, MERGE_BYTES), codec);
+
+	if (growth->has_tail && growth->may_update &&
+		len <= growth->tail_capacity - growth->tail_len)
+	{
+		memcpy(growth->tail + growth->tail_len, bytes, len);
+		sliced_writer_update_tail(writer, &growth->tail_tid, growth->objid, growth->tail_start,
+								  growth->tail, growth->tail_len + len, growth->tail_capacity);
+	}
+	else if (len <= SLICED_TAIL_MAX)
+	{
+		uint32		capacity = Min(Max(len * TAIL_ADDITIONS, TAIL_MIN), SLICED_TAIL_MAX);
+
+		/* a transaction that goes on adding cannot update what it has just written */
+		if (len * 2 > capacity || (growth->has_tail && growth->tail_is_ours))
+			capacity = len;
+		sliced_writer_add_tail(writer, growth->objid, growth->end, bytes, len, capacity);
+	}
+	else
+		sliced_writer_add_slices(writer, growth->objid, growth->end, bytes, len, codec);
+}

@@ -1,0 +1,48 @@
+/*
+ * growth.h
+ *	  Adds bytes to the end of a value without writing what is there.
+ *
+ * A value that only grows keeps its id: the pointer of each row version says how
+ * much of it that version has.  Whoever grows it holds the row.
+ */
+#ifndef SLICED_STORE_GROWTH_H
+#define SLICED_STORE_GROWTH_H
+
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "storage/itemptr.h"
+#include "store/writer.h"
+
+/* Longest tail: see growth.c. */
+#define SLICED_TAIL_MAX		640
+
+typedef struct SlicedGrowth
+{
+	Oid			objid;
+	uint32		end;			/* where the new bytes go in the object */
+
+	/* the last slice, if it is a tail */
+	bool		has_tail;
+	bool		tail_is_ours;	/* this transaction wrote it */
+	bool		may_update;		/* and there is room for another version of it */
+	ItemPointerData tail_tid;
+	uint32		tail_start;
+	uint32		tail_len;
+	uint32		tail_capacity;
+	char		tail[SLICED_TAIL_MAX];
+} SlicedGrowth;
+
+/*
+ * Look at the end of the value, which is that of the newest version of its row,
+ * as far as we see.  False if it cannot grow.  What is found stays true if
+ * heap_update() then says that the version was indeed the newest.
+ */
+extern bool sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
+								  const struct varatt_external *value);
+
+/* Add 'len' bytes. */
+extern void sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer,
+								const char *bytes, uint32 len, int codec);
+
+#endif

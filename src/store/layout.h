@@ -1,0 +1,43 @@
+/*
+ * layout.h
+ *	  What a value consists of: its head, taken apart.
+ *
+ * A value is the pieces that its head lists, in order, and then whatever its
+ * pointer covers beyond them: bytes of the object of its own id, from the first
+ * one that no piece names.  A value written at once has no pieces; one that was
+ * derived from another shares that one's slices.  Either grows at the end of
+ * its own object, and its head need not change for that.
+ */
+#ifndef SLICED_STORE_LAYOUT_H
+#define SLICED_STORE_LAYOUT_H
+
+#include "postgres.h"
+
+#include "store/toast_scan.h"
+
+typedef struct SlicedLayout
+{
+	Oid			valueid;
+	int			npieces;
+	SlicedPiece *pieces;		/* objid 0: of the inline bytes */
+	uint32		total;			/* length of the pieces */
+	uint32		own;			/* where in its own object the value goes on */
+	uint32		inline_len;
+	const char *inline_bytes;	/* palloc'd; NULL if there are no pieces */
+	uint32		ascii;
+	uint32		garbage;
+} SlicedLayout;
+
+/*
+ * Take apart the head that the scan has just returned, decoded as 'head'.
+ * Returns NULL, or what is wrong.
+ */
+extern const char *sliced_layout_load(SlicedLayout *layout, ToastScan *ts,
+									  const SlicedRow *head);
+
+extern void sliced_layout_free(SlicedLayout *layout);
+
+/* The piece with which the value goes on behind its pieces, 'size' bytes long in all. */
+extern SlicedPiece sliced_layout_rest(const SlicedLayout *layout, uint32 size);
+
+#endif

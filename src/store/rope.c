@@ -1,0 +1,163 @@
+/*
+ * rope.c
+ *	  A value described by what it has in common with another.
+ */
+#include "postgres.h"
+
+#include "format/pointer.h"
+#include "store/reader.h"
+#include "store/rope.h"
+
+SlicedRope *
+sliced_rope_make(const struct varatt_external *base)
+{
+	SlicedRope *rope = palloc(sizeof(SlicedRope));
+
+	rope->base = *base;
+	rope->len = 0;
+	rope->nruns = 0;
+	rope->maxruns = 4;
+	rope->runs = palloc(rope->maxruns * sizeof(SlicedRun));
+	return rope;
+}
+
+static void
+add_run(SlicedRope *rope, const char *bytes, uint32 start, uint32 len)
+{
+	SlicedRun  *last = rope->nruns > 0 ? &rope->runs[rope->nruns - 1] : NULL;
+
+	if (len == 0)
+		return;
+	rope->len += len;
+	if (last != NULL &&
+		(bytes == NULL ? last->bytes == NULL && last->start + last->len == start :
+		 last->bytes != NULL && last->bytes + last->len == bytes))
+	{
+		last->len += len;
+		return;
+	}
+	if (rope->nruns == rope->maxruns)
+	{
+		rope->maxruns *= 2;
+		rope->runs = repalloc(rope->runs, rope->maxruns * sizeof(SlicedRun));
+	}
+	rope->runs[rope->nruns].bytes = bytes;
+	rope->runs[rope->nruns].start = start;
+	rope->runs[rope->nruns].len = len;
+	rope->nruns++;
+}
+
+void
+sliced_rope_add_base(SlicedRope *rope, uint32 start, uint32 len)
+{
+	Assert((uint64) start + len <= sliced_pointer_size(&rope->base));
+	add_run(rope, NULL, start, len);
+}
+
+void
+sliced_rope_add_bytes(SlicedRope *rope, const char *bytes, uint32 len)
+{
+	add_run(rope, bytes, 0, len);
+}
+
+void
+sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, uint32 len)
+{
+	uint32		at = 0;
+
+	Assert((uint64) start + len <= other->len);
+	for (int i = 0; i < other->nruns && len > 0; i++)
+	{
+		const SlicedRun *run = &other->runs[i];
+
+		if (start - at < run->len)
+		{
+			uint32		skip = start - at;
+			uint32		n = Min(len, run->len - skip);
+
+			if (run->bytes == NULL)
+				add_run(rope, NULL, run->start + skip, n);
+			else
+				add_run(rope, run->bytes + skip, 0, n);
+			start += n;
+			len -= n;
+		}
+		at += run->len;
+	}
+}
+
+SlicedRope *
+sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt)
+{
+	SlicedRope *copy = MemoryContextAllocHuge(mcxt, sizeof(SlicedRope) +
+											  rope->nruns * sizeof(SlicedRun) +
+											  sliced_rope_new_bytes(rope));
+	char	   *bytes;
+
+	*copy = *rope;
+	copy->len = 0;
+	copy->nruns = 0;
+	copy->maxruns = rope->nruns;
+	copy->runs = (SlicedRun *) (copy + 1);
+	bytes = (char *) (copy->runs + rope->nruns);
+	for (int i = 0; i < rope->nruns; i++)
+	{
+		const SlicedRun *run = &rope->runs[i];
+
+		if (run->bytes == NULL)
+			add_run(copy, NULL, run->start, run->len);
+		else
+		{
+			add_run(copy, memcpy(bytes, run->bytes, run->len), 0, run->len);
+			bytes += run->len;
+		}
+	}
+	return copy;
+}
+
+uint32
+sliced_rope_new_bytes(const SlicedRope *rope)
+{
+	uint32		result = 0;
+
+	for (int i = 0; i < rope->nruns; i++)
+		if (rope->runs[i].bytes != NULL)
+			result += rope->runs[i].len;
+	return result;
+}
+
+bool
+sliced_rope_grows(const SlicedRope *rope)
+{
+	return rope->nruns == 2 && rope->runs[0].bytes == NULL && rope->runs[0].start == 0 &&
+		rope->runs[0].len == sliced_pointer_size(&rope->base) && rope->runs[1].bytes != NULL;
+}
+
+void
+sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
+				 char *dest)
+{
+	uint32		at = 0;
+
+	for (int i = 0; i < rope->nruns && len > 0; i++)
+	{
+		const SlicedRun *run = &rope->runs[i];
+
+		if (offset - at < run->len)
+		{
+			uint32		skip = offset - at;
+			uint32		n = Min(len, run->len - skip);
+
+			if (run->bytes != NULL)
+				memcpy(dest, run->bytes + skip, n);
+			else if (!sliced_value_read(toastrel, rope->base.va_valueid, run->start + skip,
+										n, dest))
+				sliced_report_corruption(toastrel, rope->base.va_valueid, run->start + skip,
+										 "the value is not stored as slices");
+			dest += n;
+			offset += n;
+			len -= n;
+		}
+		at += run->len;
+	}
+}

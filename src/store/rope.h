@@ -1,0 +1,58 @@
+/*
+ * rope.h
+ *	  A value described by what it has in common with another.
+ *
+ * A rope is a row of runs: bytes of the base, a value that is stored, and bytes
+ * in memory.  Edits of a value make ropes; ropes of ropes are ropes of the base.
+ */
+#ifndef SLICED_STORE_ROPE_H
+#define SLICED_STORE_ROPE_H
+
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "utils/rel.h"
+
+typedef struct SlicedRun
+{
+	const char *bytes;			/* NULL: of the base */
+	uint32		start;			/* in the base */
+	uint32		len;
+} SlicedRun;
+
+typedef struct SlicedRope
+{
+	struct varatt_external base;
+	uint32		len;
+	int			nruns;
+	int			maxruns;
+	SlicedRun  *runs;
+} SlicedRope;
+
+/* An empty rope, palloc'd. */
+extern SlicedRope *sliced_rope_make(const struct varatt_external *base);
+
+/* Add bytes [start, start + len) of the base. */
+extern void sliced_rope_add_base(SlicedRope *rope, uint32 start, uint32 len);
+
+/* Add bytes in the caller's memory, which has to last as long as the rope. */
+extern void sliced_rope_add_bytes(SlicedRope *rope, const char *bytes, uint32 len);
+
+/* Add bytes [start, start + len) of another rope of the same base. */
+extern void sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other,
+								 uint32 start, uint32 len);
+
+/* A copy in one piece of memory, bytes included. */
+extern SlicedRope *sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt);
+
+/* Bytes in memory. */
+extern uint32 sliced_rope_new_bytes(const SlicedRope *rope);
+
+/* Is it the whole base, and more behind it? */
+extern bool sliced_rope_grows(const SlicedRope *rope);
+
+/* Read bytes [offset, offset + len) of what the rope describes. */
+extern void sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset,
+							 uint32 len, char *dest);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * difference.c
+ *	  Finds what a new value has in common with the one it replaces.
+ *
+ * That is what they begin and end with.  Comparing means reading the old value,
+ * which is several times cheaper than writing the new one, and stops where they
+ * differ; but where they always differ even that is lost.  So the columns of
+ * which values have had nothing in common are tried less and less often.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "format/pointer.h"
+#include "store/reader.h"
+#include "toaster/difference.h"
+
+/* Bytes to compare first, and then at a time: whole slices, mostly. */
+#define FIRST_LOOK	(8 * 1024)
+#define STEP		(128 * 1024)
+
+/* After so many failures in a row, only one in 2^MAX_BACKOFF values is tried. */
+#define MAX_BACKOFF	8
+
+/* How a column has done.  Columns share entries if they must. */
+typedef struct Experience
+{
+	Oid			relid;
+	int			attno;
+	int			failures;		/* in a row */
+	uint32		skip;			/* so many values */
+} Experience;
+
+#define N_EXPERIENCES	64
+
+static Experience *
+experience_of(Oid relid, int attno)
+{
+	static Experience experiences[N_EXPERIENCES];
+	Experience *e = &experiences[(relid * 31 + attno) % N_EXPERIENCES];
+
+	if (e->relid != relid || e->attno != attno)
+		*e = (Experience) {.relid = relid, .attno = attno};
+	return e;
+}
+
+static void
+remember(Experience *e, bool found)
+{
+	e->failures = found ? 0 : Min(e->failures + 1, MAX_BACKOFF);
+	e->skip = e->failures > 2 ? (1 << e->failures) - 1 : 0;
+}
+
+/* How many bytes, of 'n', do 'a' and 'b' begin with in common? */
+static uint32
+common_prefix(const char *a, const char *b, uint32 n)
+{
+	uint32		i = 0;
+
+	while (i + sizeof(uint64) <= n && memcmp(a + i, b + i, sizeof(uint64)) == 0)
+		i += sizeof(uint64);
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* ... or end with?  'a' and 'b' point behind the bytes. */
+static uint32
+common_suffix(const char *a, const char *b, uint32 n)
+{
+	uint32		i = 0;
+
+	while (i + sizeof(uint64) <= n &&
+		   memcmp(a - i - sizeof(uint64), b - i - sizeof(uint64), sizeof(uint64)) == 0)
+		i += sizeof(uint64);
+	while (i < n && a[-1 - (int64) i] == b[-1 - (int64) i])
+		i++;
+	return i;
+}
+
+typedef struct Comparison
+{
+	Relation	toastrel;
+	Oid			oldid;
+	uint32		oldlen;
+	const char *raw;
+	uint32		len;
+	char	   *work;			/* STEP bytes */
+} Comparison;
+
+static bool
+read_old(Comparison *c, uint32 start, uint32 end)
+{
+	return sliced_value_read(c->toastrel, c->oldid, start, end - start, c->work);
+}
+
+static uint32
+find_prefix(Comparison *c)
+{
+	uint32		limit = Min(c->oldlen, c->len);
+	uint32		done = 0;
+
+	while (done < limit)
+	{
+		uint32		end = Min(limit, done == 0 ? FIRST_LOOK : done - done % STEP + STEP);
+		uint32		n;
+
+		if (!read_old(c, done, end))
+			return 0;
+		n = common_prefix(c->work, c->raw + done, end - done);
+		done += n;
+		if (done < end)
+			break;
+	}
+	return done;
+}
+
+static uint32
+find_suffix(Comparison *c, uint32 prefix)
+{
+	uint32		limit = Min(c->oldlen, c->len) - prefix;
+	uint32		done = 0;
+
+	while (done < limit)
+	{
+		uint32		end = c->oldlen - done;
+		uint32		start = done == 0 ? end - Min(end, FIRST_LOOK) : (end - 1) - (end - 1) % STEP;
+		uint32		n;
+
+		start = Max(start, c->oldlen - limit);
+		if (!read_old(c, start, end))
+			return 0;
+		n = common_suffix(c->work + (end - start), c->raw + c->len - done, end - start);
+		done += n;
+		if (n < end - start)
+			break;
+	}
+	return done;
+}
+
+SlicedRope *
+sliced_difference(Relation rel, int attno, const struct varatt_external *old,
+				  const char *raw, uint32 len)
+{
+	Experience *e = experience_of(RelationGetRelid(rel), attno);
+	Comparison	c = {
+		.oldid = old->va_valueid,
+		.oldlen = sliced_pointer_size(old),
+		.raw = raw,
+		.len = len
+	};
+	uint32		prefix;
+	uint32		suffix;
+	SlicedRope *rope = NULL;
+
+	if (e->skip > 0)
+	{
+		e->skip--;
+		return NULL;
+	}
+
+	c.toastrel = table_open(old->va_toastrelid, AccessShareLock);
+	c.work = palloc(STEP);
+	prefix = find_prefix(&c);
+	suffix = find_suffix(&c, prefix);
+	pfree(c.work);
+	table_close(c.toastrel, NoLock);
+
+	/* less than a quarter is not worth being shared: see store/change.c */
+	if (prefix + suffix >= len / 4 + 1)
+	{
+		rope = sliced_rope_make(old);
+		sliced_rope_add_base(rope, 0, prefix);
+		sliced_rope_add_bytes(rope, raw + prefix, len - prefix - suffix);
+		sliced_rope_add_base(rope, c.oldlen - suffix, suffix);
+	}
+	remember(e, rope != NULL);
+	return rope;
+}

@@ -1,0 +1,25 @@
+/*
+ * difference.h
+ *	  Finds what a new value has in common with the one it replaces.
+ *
+ * Applications that do not say what they have changed send the whole value.
+ */
+#ifndef SLICED_TOASTER_DIFFERENCE_H
+#define SLICED_TOASTER_DIFFERENCE_H
+
+#include "postgres.h"
+
+#include "store/rope.h"
+#include "utils/rel.h"
+
+/*
+ * The 'len' bytes at 'raw' as a rope of 'old', a value of ours, in the current
+ * context; NULL if they have too little in common, or where looking for it has
+ * not paid before.  'raw' has to last as long as the rope.  A rope of one run
+ * with all of the base says that nothing has changed.
+ */
+extern SlicedRope *sliced_difference(Relation rel, int attno,
+									 const struct varatt_external *old,
+									 const char *raw, uint32 len);
+
+#endif

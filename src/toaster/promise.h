@@ -1,0 +1,67 @@
+/*
+ * promise.h
+ *	  Pointers to values that are not written yet.
+ *
+ * A function that changes a value, where an UPDATE computes a column's new value,
+ * does not build the result: it promises it.  A promise is an ordinary toast
+ * pointer with an id nothing has, and this backend remembers the rope for which
+ * it stands.  Who reads it gets what the rope describes, from the toast
+ * relation's fetch callback.  If the row that it is stored in had the rope's
+ * base in that column, only the difference is written; otherwise it is read like
+ * any value.  A promise that never gets there leaves no trace.
+ *
+ * Promises last until the end of the transaction, or until the client's next
+ * statement if no cursor is open: nothing can have kept one then.  Their number
+ * is limited; past that, functions build their results as ever.
+ */
+#ifndef SLICED_TOASTER_PROMISE_H
+#define SLICED_TOASTER_PROMISE_H
+
+#include "postgres.h"
+
+#include "store/rope.h"
+#include "utils/rel.h"
+
+/* Results shorter than this are built: they are likely to stay in the row. */
+#define SLICED_PROMISE_MIN	3000
+
+/*
+ * The value that a datum points to, as a rope in the current context; NULL if
+ * it is neither a value of ours nor a promise.  The rope may share memory of the
+ * promise, which lasts as long as the transaction's current statement.
+ */
+extern SlicedRope *sliced_rope_of(const struct varlena *datum);
+
+/*
+ * A datum for what the rope describes: a promise, or if that is not possible or
+ * not worth it, the value itself.  Copies what it needs of the rope.
+ */
+extern struct varlena *sliced_promise_make(const SlicedRope *rope);
+
+/* The rope of a promise that is not kept yet, or NULL. */
+extern const SlicedRope *sliced_promise_get(const struct varlena *datum);
+
+/*
+ * The promise has been kept: its value is stored under 'pointer'.  Whoever still
+ * holds the promise will find it there.
+ */
+extern void sliced_promise_kept(const struct varlena *datum,
+								const struct varatt_external *pointer);
+
+/*
+ * If there is such a promise, read bytes [offset, offset + len) of it and return
+ * true.
+ */
+extern bool sliced_promise_read(Relation toastrel, Oid valueid, uint32 size,
+								uint32 offset, uint32 len, char *dest);
+
+/* Does anybody hold a promise, perhaps? */
+extern bool sliced_promises_exist(void);
+
+/* Nobody does. */
+extern void sliced_promises_forget(void);
+
+/* Called once, when the library is loaded. */
+extern void sliced_promises_init(void);
+
+#endif

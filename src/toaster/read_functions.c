@@ -1,0 +1,159 @@
+/*
+ * read_functions.c
+ *	  Functions of core that look at a part of a value, without reading the rest.
+ *
+ * Each does what the function of core does that it takes the place of (see
+ * plan/swap.c), with the same results and errors for every argument.  What it
+ * has no better way for, it leaves to core.
+ *
+ * Bytes need little: core itself fetches only the slices that substr() of a
+ * bytea asks for.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "common/int.h"
+#include "fmgr.h"
+#include "format/pointer.h"
+#include "mb/pg_wchar.h"
+#include "toaster/characters.h"
+#include "utils/builtins.h"
+
+/* The argument, not fetched, if it is a value of ours or a promise of one. */
+static struct varlena *
+our_argument(FunctionCallInfo fcinfo, uint32 *size)
+{
+	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(0);
+	struct varatt_external ptr;
+
+	if (!sliced_pointer_get(&ptr, value))
+		return NULL;
+	*size = sliced_pointer_size(&ptr);
+	return value;
+}
+
+PG_FUNCTION_INFO_V1(sliced_text_length);
+
+Datum
+sliced_text_length(PG_FUNCTION_ARGS)
+{
+	uint32		size;
+	uint32		nchars;
+	struct varlena *value = our_argument(fcinfo, &size);
+
+	if (value != NULL && sliced_char_count(value, &nchars))
+		PG_RETURN_INT32(nchars);
+	return textlen(fcinfo);
+}
+
+/* The first 'nchars' characters from byte 'offset' on. */
+static Datum
+chars_from(struct varlena *value, uint32 size, uint32 offset, uint32 nchars)
+{
+	uint32		want = Min(size - offset,
+						   (uint64) nchars * pg_database_encoding_max_length());
+	struct varlena *result = detoast_attr_slice(value, offset, want);
+	int			len = VARSIZE_ANY_EXHDR(result);
+
+	SET_VARSIZE(result, pg_mbcharcliplen(VARDATA_ANY(result), len, nchars) + VARHDRSZ);
+	return PointerGetDatum(result);
+}
+
+/*
+ * substr(value, start, length); what is before the start is passed over.
+ */
+static bool
+substring(struct varlena *value, uint32 size, int32 start, int32 length, Datum *result)
+{
+	int32		end;
+	int32		first = Max(start, 1) - 1;
+	uint32		offset;
+
+	/* an error, or everything to the end: for core */
+	if (length < 0 || pg_add_s32_overflow(start, length, &end) || end < 1)
+		return false;
+	/* near the start, core does well enough */
+	if (first == 0 || !sliced_char_offset(value, first, &offset))
+		return false;
+	*result = chars_from(value, size, offset, end - 1 - first);
+	return true;
+}
+
+PG_FUNCTION_INFO_V1(sliced_text_substr);
+
+Datum
+sliced_text_substr(PG_FUNCTION_ARGS)
+{
+	uint32		size;
+	struct varlena *value = our_argument(fcinfo, &size);
+	Datum		result;
+
+	if (value != NULL &&
+		substring(value, size, PG_GETARG_INT32(1), PG_GETARG_INT32(2), &result))
+		return result;
+	return text_substr(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(sliced_text_substr_no_len);
+
+Datum
+sliced_text_substr_no_len(PG_FUNCTION_ARGS)
+{
+	uint32		size;
+	struct varlena *value = our_argument(fcinfo, &size);
+	uint32		offset;
+
+	if (value != NULL && PG_GETARG_INT32(1) > 1 &&
+		sliced_char_offset(value, PG_GETARG_INT32(1) - 1, &offset))
+		PG_RETURN_POINTER(detoast_attr_slice(value, offset, size - offset));
+	return text_substr_no_len(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(sliced_text_right);
+
+Datum
+sliced_text_right(PG_FUNCTION_ARGS)
+{
+	uint32		size;
+	struct varlena *value = our_argument(fcinfo, &size);
+	int32		n = PG_GETARG_INT32(1);
+	uint32		offset;
+
+	if (value != NULL && n != PG_INT32_MIN &&
+		(n < 0 ? sliced_char_offset(value, -n, &offset) :
+		 sliced_last_chars_offset(value, n, &offset)))
+		PG_RETURN_POINTER(detoast_attr_slice(value, offset, size - offset));
+	return text_right(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(sliced_bytea_get_byte);
+
+Datum
+sliced_bytea_get_byte(PG_FUNCTION_ARGS)
+{
+	uint32		size;
+	struct varlena *value = our_argument(fcinfo, &size);
+	int32		n = PG_GETARG_INT32(1);
+
+	if (value != NULL && n >= 0 && n < size)
+		PG_RETURN_INT32(((unsigned char *) VARDATA_ANY(detoast_attr_slice(value, n, 1)))[0]);
+	return byteaGetByte(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(sliced_bytea_get_bit);
+
+Datum
+sliced_bytea_get_bit(PG_FUNCTION_ARGS)
+{
+	uint32		size;
+	struct varlena *value = our_argument(fcinfo, &size);
+	int64		n = PG_GETARG_INT64(1);
+
+	if (value != NULL && n >= 0 && n / 8 < size)
+	{
+		unsigned char byte = VARDATA_ANY(detoast_attr_slice(value, n / 8, 1))[0];
+
+		PG_RETURN_INT32((byte >> n % 8) & 1);
+	}
+	return byteaGetBit(fcinfo);
+}
