@@ -173,10 +173,18 @@ sliced_index_fetch_tuple(struct IndexFetchTableData *scan, ItemPointer tid,
 						 Snapshot snapshot, TupleTableSlot *slot,
 						 bool *call_again, bool *all_dead)
 {
-	if (!sliced_heap->index_fetch_tuple(scan, tid, snapshot, slot, call_again, all_dead))
-		return false;
-	restore_flag(slot);
-	return true;
+	do
+	{
+		if (!sliced_heap->index_fetch_tuple(scan, tid, snapshot, slot, call_again, all_dead))
+			return false;
+		if (snapshot->snapshot_type != SNAPSHOT_TOAST ||
+			!sliced_row_is_stale(scan->rel, slot))
+		{
+			restore_flag(slot);
+			return true;
+		}
+	} while (*call_again);
+	return false;
 }
 
 static bool

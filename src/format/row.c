@@ -172,6 +172,9 @@ decode_tail(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq
 
 	if (len < SLICED_TAIL_OVERHEAD)
 		return "tail too short";
+	memcpy(&checksum, src, sizeof(checksum));
+	if (checksum != 0)
+		return checksum_mismatch;
 	while (end > SLICED_TAIL_OVERHEAD && src[end - 1] == 0)
 		end--;
 	if (src[end - 1] != 1)

@@ -351,7 +351,8 @@ find_our_table(PlannedStmt *stmt)
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 		Relation	rel;
 
-		if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_RELATION)
+		if (rte->rtekind != RTE_RELATION ||
+			(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
 			continue;
 		/* whoever planned the query has locked it */
 		rel = RelationIdGetRelation(rte->relid);

@@ -35,6 +35,9 @@
 /* A piece that is shorter than its own cost is copied. */
 #define TINY_PIECE		64
 
+/* Slices have at most so many raw bytes. */
+#define MAX_SLICE		(128 * 1024)
+
 /* Values shorter than this are written anew. */
 #define WORTH_SHARING	3000
 
@@ -273,7 +276,8 @@ free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 
 /*
  * Go through the bytes of 'old', a piece of the old value, that no part has.
- * Without 'delete' just count them.
+ * Returns how many more bytes of garbage that makes, or without 'delete' how many
+ * at most: in a long run, all slices but those at its ends can be deleted.
  */
 static int64
 drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)
@@ -303,9 +307,10 @@ drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)
 		}
 		if (skip)
 			continue;
-		dropped += next - pos;
 		if (delete)
-			dropped -= free_slices(d, old->objid, pos, next);
+			dropped += (int64) (next - pos) - free_slices(d, old->objid, pos, next);
+		else
+			dropped += Min(next - pos, 2 * MAX_SLICE);
 		pos = next;
 	}
 	return dropped;
@@ -386,7 +391,7 @@ write_new_bytes(Derivation *d, SlicedPiece *pieces, char *inline_bytes)
 		else
 		{
 			piece->objid = change->valueid;
-			piece->start = own_len;
+			piece->start = SLICED_OWN_START + own_len;
 			own_len += part->len;
 		}
 	}
@@ -401,7 +406,8 @@ write_new_bytes(Derivation *d, SlicedPiece *pieces, char *inline_bytes)
 							 own + own_done);
 			own_done += d->parts[i].len;
 		}
-	sliced_writer_add_slices(d->writer, change->valueid, 0, own, own_len, change->codec);
+	sliced_writer_add_slices(d->writer, change->valueid, SLICED_OWN_START, own, own_len,
+							 change->codec);
 	pfree(own);
 	return inline_len;
 }

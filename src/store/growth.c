@@ -122,7 +122,9 @@ find_tail(SlicedGrowth *growth, ToastScan *ts)
 		last_seq = ts->seq;
 		if (row.kind == SLICED_ROW_CONTINUATION)
 			end = ts->seq - row.parts + row.rawlen;
-		else if (row.npieces == 0)
+		else if (row.npieces > 0)
+			end = SLICED_OWN_START;
+		else
 			end = Max(ts->seq, 0) + row.rawlen;
 
 		growth->has_tail = row.kind == SLICED_ROW_TAIL && row.capacity <= SLICED_TAIL_MAX;

@@ -21,6 +21,7 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 	if (head->npieces == 0)
 		return NULL;
 
+	layout->own = SLICED_OWN_START;
 	layout->npieces = head->npieces;
 	layout->pieces = palloc(head->npieces * sizeof(SlicedPiece));
 	for (int i = 0; i < head->npieces; i++)

@@ -15,6 +15,12 @@
 
 #include "store/toast_scan.h"
 
+/*
+ * The object of a value with pieces begins at this offset, so that a row with
+ * chunk_seq 0 is always one of core's: our first rows are heads.
+ */
+#define SLICED_OWN_START	1
+
 typedef struct SlicedLayout
 {
 	Oid			valueid;

@@ -36,43 +36,49 @@ delete_row(ToastScan *ts, bool speculative)
 }
 
 static void
-delete_object(Relation toastrel, Oid objid, bool speculative, List **shared)
+delete_object(ToastScan *ts, Oid objid, bool speculative)
 {
-	ToastScan	ts;
-
-	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
-	ts.visibility = SLICED_SEE_CURRENT;
-	sliced_scan_seek(&ts, objid, SLICED_HEAD_SEQ, ForwardScanDirection);
-	while (sliced_scan_next(&ts, ForwardScanDirection))
+	ts->visibility = SLICED_SEE_CURRENT;
+	sliced_scan_seek(ts, objid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	while (sliced_scan_next(ts, ForwardScanDirection))
 	{
-		SlicedRow	row;
-
 		CHECK_FOR_INTERRUPTS();
-
-		/* a damaged row must not keep its table row from being deleted */
-		if (shared != NULL && ts.seq == SLICED_HEAD_SEQ &&
-			sliced_row_decode(&row, ts.data, ts.len, objid, ts.seq) == NULL)
-			for (int i = 0; i < row.npieces; i++)
-				*shared = list_append_unique_oid(*shared, sliced_row_piece(&row, i).objid);
-		delete_row(&ts, speculative);
+		delete_row(ts, speculative);
 	}
-	sliced_scan_close(&ts, NoLock);
+}
+
+/*
+ * Of which objects does the value have pieces?  The head may have been deleted
+ * already, and damage must not keep the table's row from being deleted.
+ */
+static List *
+objects_of_pieces(ToastScan *ts, Oid valueid)
+{
+	List	   *result = NIL;
+	SlicedRow	head;
+
+	sliced_scan_seek(ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	if (sliced_scan_next(ts, ForwardScanDirection) && ts->seq == SLICED_HEAD_SEQ &&
+		sliced_row_decode(&head, ts->data, ts->len, valueid, ts->seq) == NULL)
+		for (int i = 0; i < head.npieces; i++)
+			result = list_append_unique_oid(result, sliced_row_piece(&head, i).objid);
+	return result;
 }
 
 void
 sliced_value_delete(Relation toastrel, Oid valueid, bool speculative)
 {
-	List	   *shared = NIL;
+	ToastScan	ts;
+	List	   *shared;
 	ListCell   *lc;
 
-	delete_object(toastrel, valueid, speculative, &shared);
+	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
+	shared = objects_of_pieces(&ts, valueid);
+	delete_object(&ts, valueid, speculative);
 	foreach(lc, shared)
-	{
-		Oid			objid = lfirst_oid(lc);
-
-		if (OidIsValid(objid) && objid != valueid)
-			delete_object(toastrel, objid, speculative, NULL);
-	}
+		if (OidIsValid(lfirst_oid(lc)) && lfirst_oid(lc) != valueid)
+			delete_object(&ts, lfirst_oid(lc), speculative);
+	sliced_scan_close(&ts, NoLock);
 	list_free(shared);
 }
 

@@ -83,7 +83,7 @@ is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
  * Would the row be there if everybody but us aborted now, and we committed?
  */
 static bool
-is_current(ToastScan *ts, HeapTuple tuple, Buffer buffer)
+is_current(HeapTuple tuple, Buffer buffer, bool *rolled_back)
 {
 	TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
 	TransactionId dead_after;
@@ -105,13 +105,33 @@ is_current(ToastScan *ts, HeapTuple tuple, Buffer buffer)
 			if (TransactionIdIsNormal(xmin) &&
 				TransactionIdIsValid(GetTopTransactionIdIfAny()) &&
 				TransactionIdFollows(xmin, GetTopTransactionIdIfAny()))
-				ts->rolled_back = true;
+				*rolled_back = true;
 			break;
 		case HEAPTUPLE_RECENTLY_DEAD:
 			break;
 	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return result;
+}
+
+/* No data is what nobody takes for a sound row. */
+static void
+take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data, uint32 *len)
+{
+	TupleDesc	desc = RelationGetDescr(toastrel);
+	bool		isnull;
+	struct varlena *chunk;
+
+	*seq = DatumGetInt32(fastgetattr(tuple, 2, desc, &isnull));
+	chunk = (struct varlena *) DatumGetPointer(fastgetattr(tuple, 3, desc, &isnull));
+	*data = NULL;
+	*len = 0;
+	if (!isnull && !VARATT_IS_EXTERNAL(chunk) && !VARATT_IS_COMPRESSED(chunk) &&
+		(char *) chunk + VARSIZE_ANY(chunk) <= (char *) tuple->t_data + tuple->t_len)
+	{
+		*data = VARDATA_ANY(chunk);
+		*len = VARSIZE_ANY_EXHDR(chunk);
+	}
 }
 
 static bool
@@ -131,31 +151,45 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 	{
 		BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) ts->slot;
 		HeapTuple	tuple = bslot->base.tuple;
-		TupleDesc	desc = RelationGetDescr(ts->toastrel);
-		struct varlena *chunk;
-		bool		isnull;
 
-		if (ts->snapshot == NULL &&
-			!(ts->visibility == SLICED_SEE_CURRENT ? is_current : is_readable)
-			(ts, tuple, bslot->buffer))
+		if (ts->snapshot != NULL)
+			 /* it has decided */ ;
+		else if (ts->visibility == SLICED_SEE_CURRENT)
+		{
+			if (!is_current(tuple, bslot->buffer, &ts->rolled_back))
+				continue;
+		}
+		else if (!is_readable(ts, tuple, bslot->buffer))
 			continue;
 
 		ts->tid = tuple->t_self;
-		ts->seq = DatumGetInt32(fastgetattr(tuple, 2, desc, &isnull));
-		chunk = (struct varlena *) DatumGetPointer(fastgetattr(tuple, 3, desc, &isnull));
-		if (isnull || VARATT_IS_EXTERNAL(chunk) || VARATT_IS_COMPRESSED(chunk) ||
-			(char *) chunk + VARSIZE_ANY(chunk) > (char *) tuple->t_data + tuple->t_len)
-		{
-			/* no data is what nobody takes for a sound row */
-			ts->data = NULL;
-			ts->len = 0;
-			return true;
-		}
-		ts->data = VARDATA_ANY(chunk);
-		ts->len = VARSIZE_ANY_EXHDR(chunk);
+		take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len);
 		return true;
 	}
 	return false;
+}
+
+bool
+sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot)
+{
+	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
+	HeapTuple	tuple = bslot->base.tuple;
+	bool		isnull;
+	bool		rolled_back;
+	Oid			objid;
+	int32		seq;
+	const char *data;
+	uint32		len;
+	SlicedRow	row;
+
+	if (HeapTupleHeaderXminCommitted(tuple->t_data) &&
+		(tuple->t_data->t_infomask & HEAP_XMAX_INVALID))
+		return false;
+	if (is_current(tuple, bslot->buffer, &rolled_back))
+		return false;
+	objid = DatumGetObjectId(fastgetattr(tuple, 1, RelationGetDescr(toastrel), &isnull));
+	take_apart(toastrel, tuple, &seq, &data, &len);
+	return sliced_row_decode(&row, data, len, objid, seq) == NULL;
 }
 
 /*

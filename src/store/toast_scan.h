@@ -68,6 +68,13 @@ extern void sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection 
 extern bool sliced_scan_next(ToastScan *ts, ScanDirection dir);
 
 /*
+ * Is the row in the slot, of a heap tuple in a buffer, one of ours that its
+ * value's owner no longer has?  Core, which deletes values by their ids, must not
+ * see such rows; a value that has grown leaves them behind.
+ */
+extern bool sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot);
+
+/*
  * Raise ERRCODE_DATA_CORRUPTED for value 'valueid', at raw offset 'offset'.
  */
 extern void sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset,

@@ -83,6 +83,8 @@ UPDATE same SET v = v, id = 2;
 SELECT DISTINCT object = :before AS unchanged FROM same, sliced.inspect(v);
 UPDATE same SET v = v || '';
 SELECT DISTINCT object = :before AS unchanged FROM same, sliced.inspect(v);
+UPDATE same SET v = reverse(v);
+SELECT DISTINCT object = :before AS unchanged FROM same, sliced.inspect(v);
 VACUUM same;
 SELECT * FROM sliced.verify('same');
 

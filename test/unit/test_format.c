@@ -9,6 +9,7 @@
 #include "codec/codec.h"
 #include "format/checksum.h"
 #include "format/row.h"
+#include "format/utf8.h"
 #include "unit.h"
 
 static char payload[9000];
@@ -44,7 +45,7 @@ round_trip(void)
 	row.npieces = 3;
 	row.pieces = (char *) pieces;
 	sliced_row_encode(buf, 42, -1, &row);
-	check(sliced_row_size(&row) == 16 + 4 + 36 + 1000);
+	check(sliced_row_size(&row) == 20 + 12 + 36 + 1000);
 	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, -1) == NULL);
 	check(back.npieces == 3);
 	for (int i = 0; i < 3; i++)
@@ -65,11 +66,67 @@ round_trip(void)
 	check(back.parts == 2 && back.storedlen == 3000);
 }
 
+static SlicedRow
+tail_row(uint32 len, uint32 capacity)
+{
+	SlicedRow	row = {
+		.kind = SLICED_ROW_TAIL, .payload = payload, .payload_len = len, .capacity = capacity
+	};
+
+	return row;
+}
+
+/* A tail that grows differs only behind what it had. */
+static void
+tails(void)
+{
+	SlicedRow	row = tail_row(1, 200);
+	SlicedRow	back;
+
+	for (int i = 0; i < sizeof(payload); i++)
+		payload[i] = i % 5 == 0 ? 0 : i * 7;
+	for (uint32 len = 1; len <= 200; len++)
+	{
+		static char before[1000];
+
+		memcpy(before, buf, sizeof(before));
+		row.payload_len = len;
+		sliced_row_encode(buf, 42, 8000, &row);
+		check(sliced_row_size(&row) == 213);
+		check(sliced_row_decode(&back, buf, 213, 42, 8000) == NULL);
+		check(back.kind == SLICED_ROW_TAIL && back.rawlen == len && back.capacity == 200);
+		check(memcmp(back.payload, payload, len) == 0);
+		if (len > 1)
+			check(memcmp(before, buf, 8 + len - 1) == 0 &&
+				  memcmp(before + 8 + len + 5, buf + 8 + len + 5, 200 - len) == 0);
+	}
+}
+
+static void
+characters(void)
+{
+	static const char text[] = "a\xC3\xA4" "b\xE2\x82\xAC" "c\xF0\x9D\x84\x9E" "d";
+
+	check(sliced_utf8_followers(text, strlen(text)) == strlen(text) - 7);
+	check(sliced_utf8_ascii(text, strlen(text)) == 1);
+	memset(payload, 'x', sizeof(payload));
+	for (int i = 0; i < 600; i++)
+	{
+		check(sliced_utf8_followers(payload, 600) == 0);
+		payload[i] = 0x80;
+		check(sliced_utf8_ascii(payload, 600) == i && sliced_utf8_ascii(payload, i) == i);
+		check(sliced_utf8_followers(payload, 600) == 1);
+		payload[i] = 'x';
+	}
+	memset(payload, 0xBF, sizeof(payload));
+	for (int i = 0; i < 600; i++)
+		check(sliced_utf8_followers(payload, i) == i);
+}
+
 /* Every changed bit, every lost byte and every wrong place is noticed. */
 static void
-damage(void)
+damage_row(SlicedRow row)
 {
-	SlicedRow	row = slice_row(301);
 	SlicedRow	back;
 	uint32		size = sliced_row_size(&row);
 
@@ -81,10 +138,19 @@ damage(void)
 		buf[bit / 8] ^= 1 << bit % 8;
 	}
 	for (uint32 len = 0; len < size; len++)
-		check(sliced_row_decode(&back, buf, len, 42, 100) != NULL);
+		check(sliced_row_decode(&back, buf, len, 42, 100) != NULL ||
+			  (row.kind == SLICED_ROW_TAIL && len >= row.payload_len + 13));
 	check(sliced_row_decode(&back, buf, size, 43, 100) != NULL);
 	check(sliced_row_decode(&back, buf, size, 42, 101) != NULL);
 	check(sliced_row_decode(&back, buf, size, 42, 100) == NULL);
+}
+
+static void
+damage(void)
+{
+	damage_row(slice_row(301));
+	damage_row(tail_row(301, 500));
+	damage_row(tail_row(301, 301));
 }
 
 /* Write what no encoder would, with a good checksum. */
@@ -214,6 +280,8 @@ int
 main(void)
 {
 	run_test(round_trip);
+	run_test(tails);
+	run_test(characters);
 	run_test(damage);
 	run_test(forgeries);
 	run_test(truncated_pieces);

@@ -1,0 +1,141 @@
+-- What appends and splices store.  Whether they are right is for other tests:
+-- like_heap, test/t/090_same_functions.sh.
+CREATE EXTENSION pg_sliced;
+CREATE SCHEMA changes;
+SET search_path = changes, public;
+SET default_table_access_method = sliced;
+
+-- the slices of a value; its own object is 0, others are counted
+CREATE FUNCTION parts(tab regclass, OUT piece int, OUT object int, OUT start bigint, OUT raw int,
+    OUT codec text) RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE first oid;
+BEGIN
+    FOR piece, first, start, raw, codec IN EXECUTE
+        format('SELECT i.piece, i.object, i.start, i.raw_bytes, i.codec FROM %s, sliced.inspect(v) i', tab)
+    LOOP
+        IF NOT EXISTS (SELECT FROM names WHERE o = first) THEN
+            INSERT INTO names VALUES (first, (SELECT count(*) FROM names));
+        END IF;
+        object := (SELECT n FROM names WHERE o = first);
+        RETURN NEXT;
+    END LOOP;
+END $$;
+CREATE TABLE names (o oid, n int) USING heap;
+CREATE TABLE t (v text);
+ALTER TABLE t ALTER v SET STORAGE EXTERNAL;
+INSERT INTO t VALUES (repeat('0123456789', 2000));
+SELECT * FROM parts('t');
+
+-- an append adds a tail to the object, and grows it
+UPDATE t SET v = v || 'abc';
+SELECT * FROM parts('t') OFFSET 3;
+UPDATE t SET v = concat(v, 'defgh', 17, NULL);
+SELECT * FROM parts('t') OFFSET 3;
+-- ... which has no room for much
+UPDATE t SET v = v || repeat('x', 300) || 'y';
+SELECT * FROM parts('t') OFFSET 3;
+-- a transaction does not touch the tail it has written itself
+BEGIN;
+UPDATE t SET v = v || 'one';
+UPDATE t SET v = v || 'two';
+UPDATE t SET v = v || 'three';
+COMMIT;
+SELECT * FROM parts('t') OFFSET 3;
+-- past the next multiple of 8 kB what is small is merged
+UPDATE t SET v = v || repeat('z', 5000);
+SELECT * FROM parts('t') OFFSET 2;
+SELECT * FROM sliced.verify('t');
+
+-- a splice shares what it does not change
+UPDATE t SET v = overlay(v placing 'SPLICE' from 10001);
+SELECT * FROM parts('t');
+-- in the same place again, and behind it; the new bytes are one piece
+UPDATE t SET v = overlay(v placing 'splice' from 10001);
+UPDATE t SET v = overlay(v placing 'more' from 10007);
+SELECT piece, object, raw FROM parts('t') WHERE raw < 20;
+-- longer new bytes get slices of their own
+UPDATE t SET v = overlay(v placing repeat('long', 200) from 5001 for 0);
+SELECT piece, object, start, raw FROM parts('t');
+-- and a derived value grows like any
+UPDATE t SET v = v || 'tail';
+SELECT piece, object, start, raw FROM parts('t') OFFSET 8;
+SELECT * FROM sliced.verify('t');
+
+-- a suffix keeps its slices and frees the others
+UPDATE t SET v = right(v, -20000);
+SELECT piece, object, start, raw FROM parts('t');
+SELECT length(v), md5(v) FROM t;
+SELECT * FROM sliced.verify('t');
+
+-- VACUUM FULL makes it one object again
+VACUUM FULL t;
+SELECT piece, start, raw FROM parts('t');
+
+-- whole values are compared with what is there: the same, a little more, a little else
+INSERT INTO t VALUES (repeat('9876543210', 1500));
+DELETE FROM t WHERE left(v, 1) <> '9';
+TRUNCATE names;
+SELECT object AS before FROM t, sliced.inspect(v) LIMIT 1 \gset
+UPDATE t SET v = repeat('9876543210', 1500);
+SELECT DISTINCT object = :before AS same FROM t, sliced.inspect(v);
+UPDATE t SET v = repeat('9876543210', 1500) || 'abc';
+SELECT piece, object, start, raw FROM parts('t') OFFSET 1;
+UPDATE t SET v = repeat('9876543210', 700) || '---' || repeat('9876543210', 800);
+SELECT piece, object, start, raw FROM parts('t');
+UPDATE t SET v = repeat('abcdefghij', 1500);
+SELECT piece, object, start, raw FROM parts('t');
+SELECT * FROM sliced.verify('t');
+
+-- many places: pieces are joined before there are too many
+DO $$ BEGIN
+    FOR i IN 1..300 LOOP
+        UPDATE t SET v = overlay(v placing '#' from 1 + (i * 7919) % 14000);
+    END LOOP;
+END $$;
+SELECT count(DISTINCT piece) <= 24 AS bounded, length(max(v)), md5(max(v)) FROM t, sliced.inspect(v);
+SELECT * FROM sliced.verify('t');
+
+-- what is rolled back leaves nothing, and places that a variable may still know
+-- are not used again
+DO $$
+DECLARE before text; gone text;
+BEGIN
+    SELECT v INTO before FROM t;
+    BEGIN
+        UPDATE t SET v = v || 'rolled back' RETURNING v INTO gone;
+        RAISE EXCEPTION USING errcode = 'UE001';
+    EXCEPTION WHEN SQLSTATE 'UE001' THEN NULL;
+    END;
+    UPDATE t SET v = v || 'and on it goes';
+    RAISE NOTICE '% % %', right(gone, 12), gone = before || 'rolled back', right(v, 14) FROM t;
+END $$;
+SELECT * FROM sliced.verify('t');
+
+-- plans call our functions, and are planned anew without the extension
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE t SET v = overlay(v placing 'x' from 3);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT length(v) FROM t WHERE substr(v, 3, 1) = 'x' ORDER BY right(v, 2);
+CREATE TABLE h (v text) USING heap;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT length(v) FROM h;
+REVOKE EXECUTE ON FUNCTION sliced.text_length(text) FROM PUBLIC;
+CREATE ROLE changes_nobody;
+GRANT USAGE ON SCHEMA changes TO changes_nobody;
+GRANT SELECT ON t TO changes_nobody;
+SET ROLE changes_nobody;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT length(v) FROM t;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION sliced.text_length(text) TO PUBLIC;
+PREPARE len AS SELECT length(v) FROM t;
+EXECUTE len;
+BEGIN;
+ALTER TABLE t SET ACCESS METHOD heap;
+EXPLAIN (VERBOSE, COSTS OFF) EXECUTE len;
+EXECUTE len;
+ROLLBACK;
+EXECUTE len;
+SET client_min_messages = warning;
+ALTER TABLE t SET ACCESS METHOD heap;
+DROP EXTENSION pg_sliced CASCADE;
+EXECUTE len;
+DROP SCHEMA changes CASCADE;
+DROP ROLE changes_nobody;
