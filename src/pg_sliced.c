@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "fmgr.h"
 #include "plan/plan.h"
+#include "store/growth.h"
 #include "toaster/promise.h"
 
 PG_MODULE_MAGIC;
@@ -19,6 +20,7 @@ _PG_init(void)
 {
 	sliced_settings_define();
 	sliced_bridge_init();
+	sliced_growth_init();
 	sliced_promises_init();
 	sliced_swap_init();
 	sliced_run_init();

@@ -8,12 +8,14 @@
  *
  * Promises outlive the statement that made them, since functions keep values in
  * variables.  But when the client begins its next statement and no cursor is
- * open, nothing of the last one is left.
+ * open, nothing of the last one is left.  (A statement to which rules have added
+ * others is one: what it returns is kept until all have run.)
  */
 #include "postgres.h"
 
 #include "executor/executor.h"
 #include "plan/plan.h"
+#include "store/growth.h"
 #include "tcop/pquery.h"
 #include "toaster/promise.h"
 #include "utils/portal.h"
@@ -26,14 +28,17 @@ static bool
 is_clients_statement(QueryDesc *query)
 {
 	return ActivePortal != NULL && ActivePortal->name[0] == '\0' &&
-		list_member_ptr(ActivePortal->stmts, query->plannedstmt);
+		ActivePortal->stmts != NIL && linitial(ActivePortal->stmts) == query->plannedstmt;
 }
 
 static void
 start_query(QueryDesc *query, int eflags)
 {
-	if (sliced_promises_exist() && is_clients_statement(query) && ThereAreNoReadyPortals())
+	if (is_clients_statement(query) && ThereAreNoReadyPortals())
+	{
 		sliced_promises_forget();
+		sliced_growth_forget();
+	}
 	if (next_start != NULL)
 		next_start(query, eflags);
 	else

@@ -12,12 +12,13 @@
  * Small slices are merged when the value grows past a multiple of MERGE_BYTES,
  * and all that came since the last multiple of SEAL_BYTES when it grows past the
  * next.  So each byte is written three times in all, and what is left of many
- * additions looks as if written at once.  Merging touches bytes only that were
- * there before: what is new always has rows of its own, or a version of the tail
- * of its own.  That is how one who comes later tells that a subtransaction of
- * ours has added bytes and taken them back.  Then the value must not grow again:
- * somebody may hold a pointer to those bytes (PL/pgSQL does, in a variable), and
- * places in an object are not used twice for that.
+ * additions looks as if written at once.
+ *
+ * If a transaction aborts, the next one gives the same places in the object to
+ * its own bytes; nobody can have kept a pointer to the others.  But when just a
+ * subtransaction aborts, somebody can: PL/pgSQL, in a variable.  So a value that
+ * has grown in a subtransaction does not grow again after one was rolled back; it
+ * takes a new id instead, once.
  */
 #include "postgres.h"
 
@@ -31,6 +32,8 @@
 #include "store/layout.h"
 #include "store/reader.h"
 #include "store/remover.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
 
 #define MERGE_BYTES		(8 * 1024)
 #define SEAL_BYTES		(128 * 1024)
@@ -38,6 +41,96 @@
 /* A tail has room for so many additions, within limits. */
 #define TAIL_ADDITIONS	16
 #define TAIL_MIN		128
+
+/* A value that has grown in a subtransaction, and when: before which rollback. */
+typedef struct GrownKey
+{
+	Oid			toastrelid;
+	Oid			objid;
+} GrownKey;
+
+typedef struct Grown
+{
+	GrownKey	key;
+	uint32		rollbacks;
+} Grown;
+
+/* Past so many, all values are taken to be among them. */
+#define MAX_GROWN		50000
+
+static HTAB *grown;				/* NULL if there are none */
+static uint32 rollbacks;		/* of subtransactions, since there are */
+
+static void
+note_growth(Relation toastrel, Oid objid)
+{
+	GrownKey	key = {RelationGetRelid(toastrel), objid};
+	Grown	   *entry;
+
+	if (GetCurrentTransactionNestLevel() == 1)
+		return;
+	if (grown == NULL)
+	{
+		HASHCTL		ctl = {
+			.keysize = sizeof(GrownKey),
+			.entrysize = sizeof(Grown),
+			.hcxt = TopTransactionContext
+		};
+
+		rollbacks = 0;
+		grown = hash_create("sliced grown values", 64, &ctl,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	entry = hash_search(grown, &key, hash_get_num_entries(grown) < MAX_GROWN ?
+						HASH_ENTER : HASH_FIND, NULL);
+	if (entry != NULL)
+		entry->rollbacks = rollbacks;
+}
+
+/* May bytes have been taken back that somebody still has a pointer to? */
+static bool
+may_have_been_rolled_back(Relation toastrel, Oid objid)
+{
+	GrownKey	key = {RelationGetRelid(toastrel), objid};
+	Grown	   *entry;
+
+	if (grown == NULL || rollbacks == 0)
+		return false;
+	entry = hash_search(grown, &key, HASH_FIND, NULL);
+	if (entry != NULL)
+		return entry->rollbacks < rollbacks;
+	return hash_get_num_entries(grown) >= MAX_GROWN;
+}
+
+void
+sliced_growth_forget(void)
+{
+	if (grown != NULL)
+		hash_destroy(grown);
+	grown = NULL;
+}
+
+static void
+at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
+						 void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		rollbacks++;
+}
+
+static void
+at_end_of_transaction(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
+		sliced_growth_forget();
+}
+
+void
+sliced_growth_init(void)
+{
+	RegisterSubXactCallback(at_end_of_subtransaction, NULL);
+	RegisterXactCallback(at_end_of_transaction, NULL);
+}
 
 /* The current row's heap tuple. */
 static HeapTuple
@@ -101,45 +194,28 @@ find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 static uint32
 find_tail(SlicedGrowth *growth, ToastScan *ts)
 {
-	bool		found = false;
-	uint32		end = 0;
-	int32		last_seq = 0;
+	SlicedRow	row;
+	bool		now;
 
 	sliced_scan_seek(ts, growth->objid, PG_INT32_MAX, BackwardScanDirection);
-	while (sliced_scan_next(ts, BackwardScanDirection))
+	if (!sliced_scan_next(ts, BackwardScanDirection) ||
+		sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != NULL)
+		return 0;
+	growth->has_tail = row.kind == SLICED_ROW_TAIL && row.capacity <= SLICED_TAIL_MAX;
+	if (growth->has_tail)
 	{
-		SlicedRow	row;
-		bool		now;
-
-		/* go on to the last of the same place: they may have been rolled back */
-		if (found && ts->seq != last_seq)
-			break;
-		if (found)
-			continue;
-		if (sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != NULL)
-			return 0;
-		found = true;
-		last_seq = ts->seq;
-		if (row.kind == SLICED_ROW_CONTINUATION)
-			end = ts->seq - row.parts + row.rawlen;
-		else if (row.npieces > 0)
-			end = SLICED_OWN_START;
-		else
-			end = Max(ts->seq, 0) + row.rawlen;
-
-		growth->has_tail = row.kind == SLICED_ROW_TAIL && row.capacity <= SLICED_TAIL_MAX;
-		if (growth->has_tail)
-		{
-			growth->tail_is_ours = is_own_row(ts, &now);
-			growth->may_update = !growth->tail_is_ours && page_has_room(ts);
-			growth->tail_tid = ts->tid;
-			growth->tail_start = ts->seq;
-			growth->tail_len = row.payload_len;
-			growth->tail_capacity = row.capacity;
-			memcpy(growth->tail, row.payload, row.payload_len);
-		}
+		growth->tail_is_ours = is_own_row(ts, &now);
+		growth->may_update = !growth->tail_is_ours && page_has_room(ts);
+		growth->tail_tid = ts->tid;
+		growth->tail_start = ts->seq;
+		growth->tail_len = row.payload_len;
+		growth->tail_capacity = row.capacity;
+		memcpy(growth->tail, row.payload, row.payload_len);
 	}
-	return end;
+
+	if (row.kind == SLICED_ROW_CONTINUATION)
+		return ts->seq - row.parts + row.rawlen;
+	return row.npieces > 0 ? SLICED_OWN_START : Max(ts->seq, 0) + row.rawlen;
 }
 
 bool
@@ -149,6 +225,8 @@ sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 	ToastScan	ts;
 	bool		result;
 
+	if (may_have_been_rolled_back(toastrel, value->va_valueid))
+		return false;
 	growth->objid = value->va_valueid;
 	growth->has_tail = false;
 	growth->may_update = false;
@@ -157,7 +235,7 @@ sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	ts.visibility = SLICED_SEE_CURRENT;
 	result = find_end(growth, &ts, sliced_pointer_size(value)) &&
-		find_tail(growth, &ts) == growth->end && !ts.rolled_back;
+		find_tail(growth, &ts) == growth->end;
 	sliced_scan_close(&ts, AccessShareLock);
 	return result;
 }
@@ -247,6 +325,7 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 {
 	uint32		end = growth->end + len;
 
+	note_growth(sliced_writer_relation(writer), growth->objid);
 	if (round_down(end, SEAL_BYTES) > growth->end)
 		merge_slices(growth, writer, round_down(growth->end, SEAL_BYTES), codec);
 	else if (round_down(end, MERGE_BYTES) > growth->end)

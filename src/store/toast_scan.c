@@ -30,7 +30,6 @@ sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot, LOCKMODE l
 	ts->snapshot = snapshot;
 	ts->mcxt = CurrentMemoryContext;
 	ts->visibility = SLICED_SEE_READABLE;
-	ts->rolled_back = false;
 	ts->slot = MakeSingleTupleTableSlot(RelationGetDescr(toastrel), &TTSOpsBufferHeapTuple);
 	ts->scan = index_beginscan(toastrel, ts->indexes[ts->valid],
 							   snapshot ? snapshot : SnapshotAny, 2, 0);
@@ -83,7 +82,7 @@ is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
  * Would the row be there if everybody but us aborted now, and we committed?
  */
 static bool
-is_current(HeapTuple tuple, Buffer buffer, bool *rolled_back)
+is_current(HeapTuple tuple, Buffer buffer)
 {
 	TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
 	TransactionId dead_after;
@@ -102,11 +101,6 @@ is_current(HeapTuple tuple, Buffer buffer, bool *rolled_back)
 			result = !TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple->t_data));
 			break;
 		case HEAPTUPLE_DEAD:
-			if (TransactionIdIsNormal(xmin) &&
-				TransactionIdIsValid(GetTopTransactionIdIfAny()) &&
-				TransactionIdFollows(xmin, GetTopTransactionIdIfAny()))
-				*rolled_back = true;
-			break;
 		case HEAPTUPLE_RECENTLY_DEAD:
 			break;
 	}
@@ -156,7 +150,7 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 			 /* it has decided */ ;
 		else if (ts->visibility == SLICED_SEE_CURRENT)
 		{
-			if (!is_current(tuple, bslot->buffer, &ts->rolled_back))
+			if (!is_current(tuple, bslot->buffer))
 				continue;
 		}
 		else if (!is_readable(ts, tuple, bslot->buffer))
@@ -175,7 +169,6 @@ sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot)
 	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
 	HeapTuple	tuple = bslot->base.tuple;
 	bool		isnull;
-	bool		rolled_back;
 	Oid			objid;
 	int32		seq;
 	const char *data;
@@ -185,7 +178,7 @@ sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot)
 	if (HeapTupleHeaderXminCommitted(tuple->t_data) &&
 		(tuple->t_data->t_infomask & HEAP_XMAX_INVALID))
 		return false;
-	if (is_current(tuple, bslot->buffer, &rolled_back))
+	if (is_current(tuple, bslot->buffer))
 		return false;
 	objid = DatumGetObjectId(fastgetattr(tuple, 1, RelationGetDescr(toastrel), &isnull));
 	take_apart(toastrel, tuple, &seq, &data, &len);

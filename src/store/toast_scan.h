@@ -36,8 +36,6 @@ typedef struct ToastScan
 	int			valid;			/* the one to scan */
 	Snapshot	snapshot;		/* NULL: our own visibility */
 	SlicedVisibility visibility;	/* if so: which */
-	bool		rolled_back;	/* SEE_CURRENT has met a row that a subtransaction
-								 * of ours wrote and took back */
 	MemoryContext mcxt;			/* of the scan, for what indexes allocate on the way */
 	IndexScanDesc scan;
 	TupleTableSlot *slot;

@@ -138,13 +138,13 @@ begin_promises(void)
 {
 	HASHCTL		ctl = {.keysize = sizeof(PromiseKey), .entrysize = sizeof(Promise)};
 
-	promise_mcxt = AllocSetContextCreate(TopTransactionContext, "sliced promises",
-										 ALLOCSET_DEFAULT_SIZES);
-	ctl.hcxt = promise_mcxt;
+	ctl.hcxt = AllocSetContextCreate(TopTransactionContext, "sliced promises",
+									 ALLOCSET_DEFAULT_SIZES);
 	promises = hash_create("sliced promises", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	memory = 0;
 	dlist_init(&kept);
 	nkept = 0;
+	promise_mcxt = ctl.hcxt;
 }
 
 struct varlena *
