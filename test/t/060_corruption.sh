@@ -37,7 +37,7 @@ message() {
     sql -v VERBOSITY=verbose -c "$1" 2>&1 | sed -n 's/^ERROR: *//p' | sed -E 's/value [0-9]+/value N/'
 }
 is "$(message 'SELECT md5(v) FROM t WHERE id = 4')" \
-    'XX001: value N of table "t" is corrupted at offset 23840: checksum mismatch' "a damaged slice"
+    'XX001: value N of table "t" is corrupted at offset 23820: checksum mismatch' "a damaged slice"
 is "$(message 'SELECT md5(v) FROM t WHERE id = 6')" \
     'XX001: value N of table "t" is corrupted at offset 0: checksum mismatch' "a damaged head"
 is "$(message 'SELECT substr(v, 30001, 20) FROM t WHERE id = 4')" \

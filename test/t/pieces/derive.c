@@ -1,8 +1,6 @@
 /*
  * derive.c
- *	  For tests: turn a row's value into one that consists of pieces.
- *
- * Nothing in this version writes piece tables, but everything reads them.
+ *	  For tests: turn a row's value into one that consists of given pieces.
  */
 #include "postgres.h"
 
