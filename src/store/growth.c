@@ -102,14 +102,6 @@ may_have_been_rolled_back(Relation toastrel, Oid objid)
 	return hash_get_num_entries(grown) >= MAX_GROWN;
 }
 
-void
-sliced_growth_forget(void)
-{
-	if (grown != NULL)
-		hash_destroy(grown);
-	grown = NULL;
-}
-
 static void
 at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
 						 void *arg)
@@ -121,8 +113,9 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 static void
 at_end_of_transaction(XactEvent event, void *arg)
 {
+	/* its memory goes with the transaction's */
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
-		sliced_growth_forget();
+		grown = NULL;
 }
 
 void

@@ -41,12 +41,8 @@ typedef struct SlicedGrowth
 extern bool sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 								  const struct varatt_external *value);
 
-/*
- * Called once, when the library is loaded; and when nobody can hold a pointer any
- * more that this transaction has had in an earlier statement.
- */
+/* Called once, when the library is loaded. */
 extern void sliced_growth_init(void);
-extern void sliced_growth_forget(void);
 
 /* Add 'len' bytes. */
 extern void sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer,

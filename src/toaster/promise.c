@@ -228,15 +228,6 @@ sliced_promises_exist(void)
 	return promise_mcxt != NULL;
 }
 
-void
-sliced_promises_forget(void)
-{
-	if (promise_mcxt == NULL)
-		return;
-	MemoryContextDelete(promise_mcxt);
-	promise_mcxt = NULL;
-}
-
 static void
 at_end_of_transaction(XactEvent event, void *arg)
 {
@@ -247,7 +238,8 @@ at_end_of_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_PARALLEL_ABORT:
-			sliced_promises_forget();
+			/* their memory goes with the transaction's */
+			promise_mcxt = NULL;
 			break;
 		default:
 			break;

@@ -10,9 +10,8 @@
  * base in that column, only the difference is written; otherwise it is read like
  * any value.  A promise that never gets there leaves no trace.
  *
- * Promises last until the end of the transaction, or until the client's next
- * statement if no cursor is open: nothing can have kept one then.  Their number
- * is limited; past that, functions build their results as ever.
+ * Promises last until the end of the transaction.  The memory they may take is
+ * limited; past that, functions build their results as ever.
  */
 #ifndef SLICED_TOASTER_PROMISE_H
 #define SLICED_TOASTER_PROMISE_H
@@ -28,7 +27,7 @@
 /*
  * The value that a datum points to, as a rope in the current context; NULL if
  * it is neither a value of ours nor a promise.  The rope may share memory of the
- * promise, which lasts as long as the transaction's current statement.
+ * promise, which is there until the promise is kept.
  */
 extern SlicedRope *sliced_rope_of(const struct varlena *datum);
 
@@ -57,9 +56,6 @@ extern bool sliced_promise_read(Relation toastrel, Oid valueid, uint32 size,
 
 /* Does anybody hold a promise, perhaps? */
 extern bool sliced_promises_exist(void);
-
-/* Nobody does. */
-extern void sliced_promises_forget(void);
 
 /* Called once, when the library is loaded. */
 extern void sliced_promises_init(void);

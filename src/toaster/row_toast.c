@@ -278,6 +278,9 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 	Column	   *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 
+	/* such a value is to be in its row, or nowhere */
+	if (TupleDescAttr(row->desc, i)->attstorage == TYPSTORAGE_PLAIN)
+		return false;
 	if (VARATT_IS_EXTERNAL(value))
 	{
 		col->rope = sliced_promise_get(value);

@@ -1,5 +1,4 @@
--- What appends and splices store.  Whether they are right is for other tests:
--- like_heap, test/t/090_same_functions.sh.
+-- What appends and splices store.
 CREATE EXTENSION pg_sliced;
 CREATE SCHEMA changes;
 SET search_path = changes, public;
