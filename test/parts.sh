@@ -135,6 +135,7 @@ part_model() {
 
 part_fuzz() {
     need clang
+    need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
     "$root/test/fuzz/run"
 }
 

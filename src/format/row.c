@@ -175,6 +175,8 @@ decode_tail(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq
 	memcpy(&checksum, src, sizeof(checksum));
 	if (checksum != 0)
 		return checksum_mismatch;
+	if (src[5] != 0 || src[6] != 0 || src[7] != 0)
+		return "unknown flags in tail";
 	while (end > SLICED_TAIL_OVERHEAD && src[end - 1] == 0)
 		end--;
 	if (src[end - 1] != 1)

@@ -85,7 +85,7 @@ static planner_hook_type next_planner;
 typedef struct Work
 {
 	PlannedStmt *stmt;
-	List	   *used;			/* our functions that the plan has got */
+	List	   *used;			/* functions exchanged, and our own for them */
 } Work;
 
 /* ---- which function takes the place of which ---- */
@@ -133,10 +133,11 @@ forget_functions(Datum arg, int cacheid, uint32 hashvalue)
 	found = false;
 }
 
+/* The plan may be kept, and run later for others than who plans it. */
 static bool
-may_execute(Oid function)
+all_may_execute(Oid function)
 {
-	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+	return pg_proc_aclcheck(function, ACL_ID_PUBLIC, ACL_EXECUTE) == ACLCHECK_OK;
 }
 
 /* Exchange the function, if it is one of those. */
@@ -147,10 +148,12 @@ swap_function(Oid *function, const Swap *swaps, const Oid *ours, int n, Work *wo
 	{
 		if (swaps[i].core != *function)
 			continue;
-		if (!OidIsValid(ours[i]) || !may_execute(*function) || !may_execute(ours[i]))
+		if (!OidIsValid(ours[i]) || !all_may_execute(*function) ||
+			!all_may_execute(ours[i]))
 			return false;
-		*function = ours[i];
+		work->used = list_append_unique_oid(work->used, *function);
 		work->used = list_append_unique_oid(work->used, ours[i]);
+		*function = ours[i];
 		return true;
 	}
 	return false;
@@ -367,7 +370,7 @@ find_our_table(PlannedStmt *stmt)
 	return handler;
 }
 
-/* DROP EXTENSION must invalidate the plan. */
+/* DROP EXTENSION must invalidate the plan, and REVOKE. */
 static void
 depend_on_functions(Work *work)
 {

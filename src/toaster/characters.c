@@ -24,7 +24,7 @@ sliced_char_offset(const struct varlena *text, uint32 nchar, uint32 *offset)
 		*offset = Min(nchar, sliced_pointer_size(&ptr));
 		return true;
 	}
-	return GetDatabaseEncoding() == PG_UTF8 && !sliced_promise_get(text) &&
+	return GetDatabaseEncoding() == PG_UTF8 && sliced_stored_pointer(&ptr, text) &&
 		sliced_chars_seek(&ptr, nchar, offset, NULL);
 }
 
@@ -70,6 +70,6 @@ sliced_char_count(const struct varlena *text, uint32 *nchars)
 		*nchars = sliced_pointer_size(&ptr);
 		return true;
 	}
-	return GetDatabaseEncoding() == PG_UTF8 && !sliced_promise_get(text) &&
+	return GetDatabaseEncoding() == PG_UTF8 && sliced_stored_pointer(&ptr, text) &&
 		sliced_chars_seek(&ptr, PG_UINT32_MAX, &end, nchars);
 }

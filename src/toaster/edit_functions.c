@@ -14,6 +14,7 @@
 #include "fmgr.h"
 #include "format/pointer.h"
 #include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
 #include "toaster/characters.h"
 #include "toaster/promise.h"
 #include "utils/builtins.h"
@@ -34,26 +35,46 @@ add_varlena(SlicedRope *rope, const struct varlena *value)
 	sliced_rope_add_bytes(rope, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 }
 
+/*
+ * Promise a function's result.  If its argument is a promise that was made just
+ * for it, by the expression it is the result of, nobody needs that any more.
+ */
+static Datum
+promise(FunctionCallInfo fcinfo, const SlicedRope *rope)
+{
+	Node	   *expr = fcinfo->flinfo->fn_expr;
+	struct varlena *result = sliced_promise_make(rope, expr);
+	List	   *args = expr == NULL ? NIL : IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args :
+		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
+
+	for (int i = 0; i < Min(list_length(args), 2); i++)
+		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
+			sliced_promise_release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
+								   list_nth(args, i));
+	return PointerGetDatum(result);
+}
+
 /* Bytes [0, upto) of the value, 'middle', and the value's bytes from 'from' on. */
 static Datum
-replace(const SlicedRope *value, uint32 upto, const char *middle, uint32 middle_len, uint32 from)
+replace(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 upto,
+		const char *middle, uint32 middle_len, uint32 from)
 {
 	SlicedRope *rope = sliced_rope_make(&value->base);
 
 	sliced_rope_add_rope(rope, value, 0, upto);
 	sliced_rope_add_bytes(rope, middle, middle_len);
 	sliced_rope_add_rope(rope, value, from, value->len - from);
-	return PointerGetDatum(sliced_promise_make(rope));
+	return promise(fcinfo, rope);
 }
 
 /* Bytes [start, end) of the value. */
 static Datum
-cut_out(const SlicedRope *value, uint32 start, uint32 end)
+cut_out(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 start, uint32 end)
 {
 	SlicedRope *rope = sliced_rope_make(&value->base);
 
 	sliced_rope_add_rope(rope, value, start, end - start);
-	return PointerGetDatum(sliced_promise_make(rope));
+	return promise(fcinfo, rope);
 }
 
 /* ---- concatenation ---- */
@@ -70,14 +91,15 @@ concatenate(FunctionCallInfo fcinfo, Datum *result)
 	if (left_rope != NULL && (right_rope == NULL || right_rope->len <= left_rope->len))
 	{
 		right = pg_detoast_datum_packed(right);
-		*result = replace(left_rope, left_rope->len, VARDATA_ANY(right),
+		*result = replace(fcinfo, left_rope, left_rope->len, VARDATA_ANY(right),
 						 VARSIZE_ANY_EXHDR(right), left_rope->len);
 		return true;
 	}
 	if (right_rope != NULL)
 	{
 		left = pg_detoast_datum_packed(left);
-		*result = replace(right_rope, 0, VARDATA_ANY(left), VARSIZE_ANY_EXHDR(left), 0);
+		*result = replace(fcinfo, right_rope, 0, VARDATA_ANY(left),
+						 VARSIZE_ANY_EXHDR(left), 0);
 		return true;
 	}
 	return false;
@@ -123,7 +145,7 @@ sliced_edit_concat(PG_FUNCTION_ARGS)
 		fcinfo->args[0].isnull = false;
 		sliced_rope_add_rope(result, rope, 0, rope->len);
 		add_varlena(result, (struct varlena *) DatumGetPointer(others));
-		PG_RETURN_POINTER(sliced_promise_make(result));
+		return promise(fcinfo, result);
 	}
 	return text_concat(fcinfo);
 }
@@ -153,8 +175,8 @@ overlay_bytea(FunctionCallInfo fcinfo, const bytea *new, int32 length, Datum *re
 	if (our_argument(fcinfo, &rope) == NULL ||
 		!overlay_range(PG_GETARG_INT32(2), length, &first, &next))
 		return false;
-	*result = replace(rope, Min(first, rope->len), VARDATA_ANY(new), VARSIZE_ANY_EXHDR(new),
-					 Min(next, rope->len));
+	*result = replace(fcinfo, rope, Min(first, rope->len), VARDATA_ANY(new),
+					 VARSIZE_ANY_EXHDR(new), Min(next, rope->len));
 	return true;
 }
 
@@ -192,7 +214,8 @@ overlay_text(FunctionCallInfo fcinfo, const text *new, int32 length, Datum *resu
 	if (value == NULL || !overlay_range(PG_GETARG_INT32(2), length, &first, &next) ||
 		!sliced_char_offset(value, first, &first) || !sliced_char_offset(value, next, &next))
 		return false;
-	*result = replace(rope, first, VARDATA_ANY(new), VARSIZE_ANY_EXHDR(new), next);
+	*result = replace(fcinfo, rope, first, VARDATA_ANY(new), VARSIZE_ANY_EXHDR(new),
+					 next);
 	return true;
 }
 
@@ -233,7 +256,7 @@ sliced_edit_bytea_set_byte(PG_FUNCTION_ARGS)
 	SlicedRope *rope;
 
 	if (our_argument(fcinfo, &rope) != NULL && n >= 0 && n < rope->len)
-		return replace(rope, n, &byte, 1, n + 1);
+		return replace(fcinfo, rope, n, &byte, 1, n + 1);
 	return byteaSetByte(fcinfo);
 }
 
@@ -252,7 +275,7 @@ sliced_edit_bytea_set_bit(PG_FUNCTION_ARGS)
 		char		byte = VARDATA_ANY(detoast_attr_slice(value, n / 8, 1))[0];
 
 		byte = (byte & ~(1 << n % 8)) | (bit << n % 8);
-		return replace(rope, n / 8, &byte, 1, n / 8 + 1);
+		return replace(fcinfo, rope, n / 8, &byte, 1, n / 8 + 1);
 	}
 	return byteaSetBit(fcinfo);
 }
@@ -282,7 +305,7 @@ cut_bytes(FunctionCallInfo fcinfo, uint32 first, uint32 next, Datum *result)
 
 	if (our_argument(fcinfo, &rope) == NULL)
 		return false;
-	*result = cut_out(rope, Min(first, rope->len), Min(next, rope->len));
+	*result = cut_out(fcinfo, rope, Min(first, rope->len), Min(next, rope->len));
 	return true;
 }
 
@@ -298,7 +321,7 @@ cut_chars(FunctionCallInfo fcinfo, uint32 first, uint32 next, Datum *result)
 		next = rope->len;
 	else if (!sliced_char_offset(value, next, &next))
 		return false;
-	*result = cut_out(rope, first, next);
+	*result = cut_out(fcinfo, rope, first, next);
 	return true;
 }
 
@@ -362,7 +385,7 @@ sliced_edit_text_left(PG_FUNCTION_ARGS)
 
 	if (value != NULL && n != PG_INT32_MIN &&
 		(n < 0 ? sliced_last_chars_offset(value, -n, &end) : sliced_char_offset(value, n, &end)))
-		return cut_out(rope, 0, end);
+		return cut_out(fcinfo, rope, 0, end);
 	return text_left(fcinfo);
 }
 
@@ -378,7 +401,7 @@ sliced_edit_text_right(PG_FUNCTION_ARGS)
 
 	if (value != NULL && n != PG_INT32_MIN &&
 		(n < 0 ? sliced_char_offset(value, -n, &start) : sliced_last_chars_offset(value, n, &start)))
-		return cut_out(rope, start, rope->len);
+		return cut_out(fcinfo, rope, start, rope->len);
 	return text_right(fcinfo);
 }
 

@@ -7,8 +7,11 @@
  * another one computes its value twice, the second time from a base that has the
  * length the first promise had.
  *
- * Why promises are not tied to subtransactions: PL/pgSQL's variables are not
- * either.
+ * Who has a promise may still have it when a subtransaction that has kept it is
+ * rolled back, and with it what was written: PL/pgSQL's variables are not tied to
+ * subtransactions.  So within one, a promise that is kept stays what it is, and
+ * its rope too, and if need be it becomes again what it was.  At the top, where
+ * nobody outlives a rollback, the one who has it gets the pointer instead.
  */
 #include "postgres.h"
 
@@ -24,14 +27,16 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-/* Memory that promises not kept may take. */
-#define MAX_MEMORY	(64 * 1024 * 1024)
+/* Memory that all promises may take, and those of it that are kept. */
+#define MAX_MEMORY		(64 * 1024 * 1024)
+#define MAX_KEPT_MEMORY	(32 * 1024 * 1024)
 
 /*
- * Kept promises are remembered for who still holds them, such as the variables
- * of a trigger function that is going to return.  More than that are not needed.
+ * Promises exchanged for pointers are remembered for who else has them, such as
+ * the variables of a trigger function that is going to return.  More than that
+ * are not needed.
  */
-#define MAX_KEPT	20000
+#define MAX_EXCHANGED	20000
 
 typedef struct PromiseKey
 {
@@ -43,40 +48,144 @@ typedef struct PromiseKey
 typedef struct Promise
 {
 	PromiseKey	key;
-	SlicedRope *rope;			/* NULL if kept */
+	SlicedRope *rope;			/* NULL if kept for good */
+	const void *maker;			/* who made it */
+	bool		kept;
 	struct varatt_external stored;	/* if kept: where */
-	dlist_node	node;			/* if kept: in the list of those, oldest first */
+	SubTransactionId subid;		/* if kept, and not for good: in which */
+	dlist_node	node;			/* of one of the lists below */
 } Promise;
 
 static MemoryContext promise_mcxt;	/* NULL if there are no promises */
 static HTAB *promises;
-static Size memory;				/* of those not kept */
-static dlist_head kept;
-static int	nkept;
-
-static Promise *
-find(Oid toastrelid, Oid valueid, uint32 size)
-{
-	PromiseKey	key = {toastrelid, valueid, size};
-
-	return promise_mcxt == NULL ? NULL : hash_search(promises, &key, HASH_FIND, NULL);
-}
-
-static Promise *
-find_datum(const struct varlena *datum)
-{
-	struct varatt_external ptr;
-
-	if (promise_mcxt == NULL || !sliced_pointer_get(&ptr, datum))
-		return NULL;
-	return find(ptr.va_toastrelid, ptr.va_valueid, sliced_pointer_size(&ptr));
-}
+static Size memory;
+static Size kept_memory;		/* of it */
+static dlist_head revocable;	/* kept in a subtransaction, oldest first */
+static dlist_head revoked;		/* whose subtransaction was rolled back */
+static dlist_head exchanged;	/* kept for good, oldest first */
+static int	nexchanged;
+static bool any_revoked;
 
 static Size
 memory_of(const SlicedRope *rope)
 {
 	return sizeof(Promise) + sizeof(SlicedRope) + rope->nruns * sizeof(SlicedRun) +
 		sliced_rope_new_bytes(rope);
+}
+
+static void
+forget_rope(Promise *promise)
+{
+	memory -= memory_of(promise->rope);
+	pfree(promise->rope);
+	promise->rope = NULL;
+}
+
+static PromiseKey
+key_of(const struct varatt_external *ptr)
+{
+	PromiseKey	key = {ptr->va_toastrelid, ptr->va_valueid, sliced_pointer_size(ptr)};
+
+	return key;
+}
+
+static void
+enter(const PromiseKey *key, const SlicedRope *rope, const void *maker)
+{
+	SlicedRope *copy = sliced_rope_copy(rope, promise_mcxt);
+	Promise    *promise;
+	bool		exists;
+
+	promise = hash_search(promises, key, HASH_ENTER, &exists);
+	if (exists)
+	{
+		/* rolled back more than once, in subtransactions within each other */
+		pfree(copy);
+		return;
+	}
+	promise->rope = copy;
+	promise->maker = maker;
+	promise->kept = false;
+	memory += memory_of(copy);
+}
+
+/*
+ * What was written for some promises has been rolled back.  Who has a pointer to
+ * it is to find the same in the promise; later promises may be based on it.
+ */
+static void
+settle_revoked(void)
+{
+	while (!dlist_is_empty(&revoked))
+	{
+		Promise    *promise = dlist_container(Promise, node, dlist_pop_head_node(&revoked));
+
+		if (promise->stored.va_valueid != promise->key.valueid)
+		{
+			PromiseKey	key = key_of(&promise->stored);
+
+			enter(&key, promise->rope, NULL);
+		}
+	}
+}
+
+static Promise *
+find(const PromiseKey *key)
+{
+	if (promise_mcxt == NULL)
+		return NULL;
+	settle_revoked();
+	return hash_search(promises, key, HASH_FIND, NULL);
+}
+
+static Promise *
+find_datum(const struct varlena *datum)
+{
+	struct varatt_external ptr;
+	PromiseKey	key;
+
+	if (promise_mcxt == NULL || !sliced_pointer_get(&ptr, datum))
+		return NULL;
+	key = key_of(&ptr);
+	return find(&key);
+}
+
+/* The same rope, but of the base's base. */
+static SlicedRope *
+rebase(const SlicedRope *rope, const SlicedRope *base)
+{
+	SlicedRope *result = sliced_rope_make(&base->base);
+
+	for (int i = 0; i < rope->nruns; i++)
+	{
+		const SlicedRun *run = &rope->runs[i];
+
+		if (run->bytes != NULL)
+			sliced_rope_add_bytes(result, run->bytes, run->len);
+		else
+			sliced_rope_add_rope(result, base, run->start, run->len);
+	}
+	return result;
+}
+
+/* The rope of a promise that is not kept, whose base is stored. */
+static const SlicedRope *
+rope_of(Promise *promise)
+{
+	while (any_revoked)
+	{
+		PromiseKey	key = key_of(&promise->rope->base);
+		Promise    *base = find(&key);
+		SlicedRope *rope;
+
+		if (base == NULL || base->kept || base == promise)
+			break;
+		rope = sliced_rope_copy(rebase(promise->rope, base->rope), promise_mcxt);
+		forget_rope(promise);
+		promise->rope = rope;
+		memory += memory_of(rope);
+	}
+	return promise->rope;
 }
 
 SlicedRope *
@@ -89,10 +198,12 @@ sliced_rope_of(const struct varlena *datum)
 	if (!sliced_pointer_get(&ptr, datum))
 		return NULL;
 	promise = find_datum(datum);
-	if (promise != NULL && promise->rope != NULL)
+	if (promise != NULL && !promise->kept)
 	{
-		rope = sliced_rope_make(&promise->rope->base);
-		sliced_rope_add_rope(rope, promise->rope, 0, promise->rope->len);
+		const SlicedRope *promised = rope_of(promise);
+
+		rope = sliced_rope_make(&promised->base);
+		sliced_rope_add_rope(rope, promised, 0, promised->len);
 		return rope;
 	}
 	if (promise != NULL)
@@ -100,6 +211,19 @@ sliced_rope_of(const struct varlena *datum)
 	rope = sliced_rope_make(&ptr);
 	sliced_rope_add_base(rope, 0, sliced_pointer_size(&ptr));
 	return rope;
+}
+
+bool
+sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum)
+{
+	Promise    *promise;
+
+	if (!sliced_pointer_get(ptr, datum))
+		return false;
+	promise = find_datum(datum);
+	if (promise != NULL && promise->kept)
+		*ptr = promise->stored;
+	return promise == NULL || promise->kept;
 }
 
 /* The value itself. */
@@ -142,18 +266,20 @@ begin_promises(void)
 									 ALLOCSET_DEFAULT_SIZES);
 	promises = hash_create("sliced promises", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	memory = 0;
-	dlist_init(&kept);
-	nkept = 0;
+	kept_memory = 0;
+	dlist_init(&revocable);
+	dlist_init(&revoked);
+	dlist_init(&exchanged);
+	nexchanged = 0;
+	any_revoked = false;
 	promise_mcxt = ctl.hcxt;
 }
 
 struct varlena *
-sliced_promise_make(const SlicedRope *rope)
+sliced_promise_make(const SlicedRope *rope, const void *maker)
 {
 	PromiseKey	key = {rope->base.va_toastrelid, InvalidOid, rope->len};
 	struct varlena *result;
-	SlicedRope *copy;
-	Promise    *promise;
 
 	if (rope->len < SLICED_PROMISE_MIN || rope->len > MaxAllocSize - VARHDRSZ ||
 		(promise_mcxt != NULL && memory + memory_of(rope) > MAX_MEMORY))
@@ -162,63 +288,87 @@ sliced_promise_make(const SlicedRope *rope)
 	if (promise_mcxt == NULL)
 		begin_promises();
 	key.valueid = unused_id(key.toastrelid);
+	enter(&key, rope, maker);
 	result = palloc(TOAST_POINTER_SIZE);
 	sliced_pointer_set((char *) result, key.toastrelid, key.valueid, key.size);
-
-	copy = sliced_rope_copy(rope, promise_mcxt);
-	promise = hash_search(promises, &key, HASH_ENTER, NULL);
-	promise->rope = copy;
-	memory += memory_of(copy);
 	return result;
 }
 
-const SlicedRope *
-sliced_promise_get(const struct varlena *datum)
+void
+sliced_promise_release(const struct varlena *datum, const void *maker)
 {
 	Promise    *promise = find_datum(datum);
 
-	return promise == NULL ? NULL : promise->rope;
+	if (promise == NULL || promise->kept || maker == NULL || promise->maker != maker)
+		return;
+	forget_rope(promise);
+	hash_search(promises, &promise->key, HASH_REMOVE, NULL);
+}
+
+/*
+ * What it was kept with cannot be rolled back but with the whole transaction.
+ * Returns false if the promise is gone: under its own id the value is found like
+ * any.
+ */
+static bool
+keep_for_good(Promise *promise)
+{
+	forget_rope(promise);
+	if (promise->stored.va_valueid != promise->key.valueid)
+		return true;
+	hash_search(promises, &promise->key, HASH_REMOVE, NULL);
+	return false;
+}
+
+static void
+exchange(Promise *promise, struct varlena *datum)
+{
+	memcpy(VARDATA_EXTERNAL(datum), &promise->stored, sizeof(promise->stored));
+	if (!keep_for_good(promise))
+		return;
+	dlist_push_tail(&exchanged, &promise->node);
+	if (++nexchanged > MAX_EXCHANGED)
+	{
+		Promise    *oldest = dlist_container(Promise, node, dlist_pop_head_node(&exchanged));
+
+		nexchanged--;
+		hash_search(promises, &oldest->key, HASH_REMOVE, NULL);
+	}
 }
 
 void
-sliced_promise_kept(const struct varlena *datum, const struct varatt_external *pointer)
+sliced_promise_kept(struct varlena *datum, const struct varatt_external *pointer)
 {
 	Promise    *promise = find_datum(datum);
+	Size		size;
 
-	if (promise == NULL || promise->rope == NULL)
+	if (promise == NULL || promise->kept)
 		return;
-	memory -= memory_of(promise->rope);
-	pfree(promise->rope);
-	promise->rope = NULL;
-
-	/* under the promise's own id it is found like any value */
-	if (pointer->va_valueid == promise->key.valueid)
-	{
-		hash_search(promises, &promise->key, HASH_REMOVE, NULL);
-		return;
-	}
+	promise->kept = true;
 	promise->stored = *pointer;
-	dlist_push_tail(&kept, &promise->node);
-	if (++nkept > MAX_KEPT)
+	size = memory_of(promise->rope);
+	if (GetCurrentTransactionNestLevel() == 1 || kept_memory + size > MAX_KEPT_MEMORY)
 	{
-		Promise    *oldest = dlist_container(Promise, node, dlist_pop_head_node(&kept));
-
-		nkept--;
-		hash_search(promises, &oldest->key, HASH_REMOVE, NULL);
+		exchange(promise, datum);
+		return;
 	}
+	promise->subid = GetCurrentSubTransactionId();
+	kept_memory += size;
+	dlist_push_tail(&revocable, &promise->node);
 }
 
 bool
 sliced_promise_read(Relation toastrel, Oid valueid, uint32 size, uint32 offset, uint32 len,
 					char *dest)
 {
-	Promise    *promise = find(RelationGetRelid(toastrel), valueid, size);
+	PromiseKey	key = {RelationGetRelid(toastrel), valueid, size};
+	Promise    *promise = find(&key);
 
 	if (promise == NULL)
 		return false;
-	if (promise->rope == NULL)
+	if (promise->kept)
 		return sliced_value_read(toastrel, promise->stored.va_valueid, offset, len, dest);
-	sliced_rope_read(promise->rope, toastrel, offset, len, dest);
+	sliced_rope_read(rope_of(promise), toastrel, offset, len, dest);
 	return true;
 }
 
@@ -226,6 +376,44 @@ bool
 sliced_promises_exist(void)
 {
 	return promise_mcxt != NULL;
+}
+
+/*
+ * Promises that were kept in the subtransaction are the last of their list.
+ * Allocates nothing: it may be ending because there is no memory.
+ */
+static void
+at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
+						 void *arg)
+{
+	if (promise_mcxt == NULL ||
+		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+		return;
+	for (dlist_node *node = dlist_is_empty(&revocable) ? NULL : dlist_tail_node(&revocable);
+		 node != NULL;)
+	{
+		Promise    *promise = dlist_container(Promise, node, node);
+		dlist_node *previous = dlist_has_prev(&revocable, node) ?
+			dlist_prev_node(&revocable, node) : NULL;
+
+		if (promise->subid != mine)
+			break;
+		promise->subid = parent;
+		if (event == SUBXACT_EVENT_ABORT_SUB || parent == TopSubTransactionId)
+		{
+			dlist_delete(node);
+			kept_memory -= memory_of(promise->rope);
+			if (event == SUBXACT_EVENT_ABORT_SUB)
+			{
+				promise->kept = false;
+				any_revoked = true;
+				dlist_push_head(&revoked, node);
+			}
+			else if (keep_for_good(promise))
+				memory += sizeof(Promise);
+		}
+		node = previous;
+	}
 }
 
 static void
@@ -249,5 +437,6 @@ at_end_of_transaction(XactEvent event, void *arg)
 void
 sliced_promises_init(void)
 {
+	RegisterSubXactCallback(at_end_of_subtransaction, NULL);
 	RegisterXactCallback(at_end_of_transaction, NULL);
 }

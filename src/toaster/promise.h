@@ -10,8 +10,9 @@
  * base in that column, only the difference is written; otherwise it is read like
  * any value.  A promise that never gets there leaves no trace.
  *
- * Promises last until the end of the transaction.  The memory they may take is
- * limited; past that, functions build their results as ever.
+ * Promises last until the end of the transaction, also beyond the rollback of a
+ * subtransaction that has stored one.  The memory they may take is limited; past
+ * that, functions build their results as ever.
  */
 #ifndef SLICED_TOASTER_PROMISE_H
 #define SLICED_TOASTER_PROMISE_H
@@ -32,20 +33,29 @@
 extern SlicedRope *sliced_rope_of(const struct varlena *datum);
 
 /*
- * A datum for what the rope describes: a promise, or if that is not possible or
- * not worth it, the value itself.  Copies what it needs of the rope.
+ * A pointer to the value that a datum points to, if that is a value of ours that
+ * is stored.
  */
-extern struct varlena *sliced_promise_make(const SlicedRope *rope);
+extern bool sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum);
 
-/* The rope of a promise that is not kept yet, or NULL. */
-extern const SlicedRope *sliced_promise_get(const struct varlena *datum);
+/*
+ * A datum for what the rope describes: a promise, or if that is not possible or
+ * not worth it, the value itself.  Copies what it needs of the rope.  'maker' is
+ * the expression that makes it, if known.
+ */
+extern struct varlena *sliced_promise_make(const SlicedRope *rope, const void *maker);
+
+/*
+ * If the datum is a promise that 'maker' made, nobody else has it: forget it.
+ */
+extern void sliced_promise_release(const struct varlena *datum, const void *maker);
 
 /*
  * The promise has been kept: its value is stored under 'pointer'.  Whoever still
- * holds the promise will find it there.
+ * holds the promise will find it there; 'datum' itself may be exchanged for the
+ * pointer.
  */
-extern void sliced_promise_kept(const struct varlena *datum,
-								const struct varatt_external *pointer);
+extern void sliced_promise_kept(struct varlena *datum, const struct varatt_external *pointer);
 
 /*
  * If there is such a promise, read bytes [offset, offset + len) of it and return

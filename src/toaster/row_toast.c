@@ -283,7 +283,7 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 		return false;
 	if (VARATT_IS_EXTERNAL(value))
 	{
-		col->rope = sliced_promise_get(value);
+		col->rope = sliced_rope_of(value);
 		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) != 0)
 			col->rope = NULL;
 		col->promise = value;
@@ -514,7 +514,6 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 		sliced_pointer_get(&ptr, value->promise);
 		ptr.va_valueid = value->change.valueid;
 		sliced_promise_kept(value->promise, &ptr);
-		memcpy(VARDATA_EXTERNAL(value->promise), &ptr, sizeof(ptr));
 	}
 }
 

@@ -4,6 +4,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pg_sliced;
 \setenv PGDATABASE :DBNAME
 \! "$PG_ABS_SRCDIR"/like_heap/run dml
+\! "$PG_ABS_SRCDIR"/like_heap/run appends
 \! "$PG_ABS_SRCDIR"/like_heap/run triggers
 \! "$PG_ABS_SRCDIR"/like_heap/run scans
 \! "$PG_ABS_SRCDIR"/like_heap/run ddl
