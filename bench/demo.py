@@ -3,11 +3,11 @@
 import statistics
 import sys
 
-from bench import HEAP_LZ4, SLICED_LZ4, SLICED_ZSTD, Bench
+from appends import Stream, append_bytes, empty_stream, make_stream
+from bench import HEAP_LZ4, MB, SLICED_LZ4, SLICED_ZSTD, Bench
 from results import Results
 
 VARIANTS = [HEAP_LZ4, SLICED_LZ4, SLICED_ZSTD]
-MB = 1000 * 1000
 LOG = 100 * MB
 
 
@@ -20,7 +20,7 @@ def milliseconds(value):
 
 
 def megabytes(value):
-    return f"{value:,.1f} MB"
+    return f"{value:,.1f} MB" if value >= 0.1 else f"{value * MB:,.0f} B"
 
 
 class Demo:
@@ -32,20 +32,17 @@ class Demo:
     def row(self, title, values, form):
         """A line of the table, with what the better of the sliced variants gains."""
         gain = values[0] / min(values[1:])
-        self.rows.append((title, [form(v) for v in values], f"{gain:,.1f} x" if gain > 1.05 else ""))
+        gain = f"{gain:,.0f} x" if gain >= 100 else f"{gain:,.1f} x" if gain > 1.05 else ""
+        self.rows.append((title, [form(v) for v in values], gain))
 
-    def write(self, title, table, columns, write):
+    def measure(self, title, run):
+        """Do something three times with each variant; run(v) returns what it took."""
         costs = {v: [] for v in VARIANTS}
-        for v in VARIANTS:
-            self.bench.create(v, table, columns)
         for turn in range(3):
             progress(f"{title}, {turn + 1} of 3")
             for v in VARIANTS:
                 self.session.use(v.settings)
-                self.session.run(f"TRUNCATE {v.table(table)}")
-                costs[v].append(self.session.with_wal(write.format(v.table(table))))
-        for v in VARIANTS:
-            self.session.run(f"VACUUM ANALYZE {v.table(table)}")
+                costs[v].append(run(v))
 
         def medians(metric):
             return [statistics.median(cost[metric] for cost in costs[v]) for v in VARIANTS]
@@ -53,7 +50,37 @@ class Demo:
         self.rows.append((title, [], ""))
         self.row("  time", medians("ms"), milliseconds)
         self.row("  WAL", medians("WAL MB"), megabytes)
+
+    def size_row(self, table):
         self.row("  size on disk", [self.bench.size(v.table(table)) / MB for v in VARIANTS], megabytes)
+
+    def write(self, title, table, columns, write):
+        for v in VARIANTS:
+            self.bench.create(v, table, columns)
+
+        def run(v):
+            self.session.run(f"TRUNCATE {v.table(table)}")
+            return self.session.with_wal(write.format(v.table(table)))
+
+        self.measure(title, run)
+        for v in VARIANTS:
+            self.session.run(f"VACUUM ANALYZE {v.table(table)}")
+        self.size_row(table)
+
+    def change(self, title, table, change):
+        self.measure(title, lambda v: self.session.with_wal(change.format(v.table(table))))
+
+    def grow(self, title, times, step):
+        """Append to a row, each time in a transaction of its own."""
+        for v in VARIANTS:
+            make_stream(self.bench, v, "stream", Stream(step))
+
+        def run(v):
+            empty_stream(self.bench, v, "stream")
+            return append_bytes(self.bench, v.table("stream"), 0, times * step, step)
+
+        self.measure(title, run)
+        self.size_row("stream")
 
     def read(self, title, table, query):
         progress(title)
@@ -82,13 +109,15 @@ def main():
     # not compressed: heap would take over what is compressed in another heap table
     demo.session.run("CREATE TABLE log (body bytea)")
     demo.session.run("ALTER TABLE log ALTER body SET STORAGE EXTERNAL")
-    demo.session.run(f"INSERT INTO log SELECT convert_to(log_text(1, {LOG}), 'UTF8')")
+    demo.session.run(f"INSERT INTO log SELECT content('log', 1, {LOG})")
     demo.write("INSERT of a log of 100 MB as one value", "log", "body bytea",
                "INSERT INTO {} SELECT body FROM log")
     demo.session.run("DROP TABLE log")
     demo.read("substr(): 100 bytes in the middle of the log", "log",
               f"SELECT substr(body, {LOG // 2}, 100) FROM {{}}")
     demo.read("Read all of the log", "log", "SELECT count(*) FROM {} WHERE body < ''")
+    demo.change("Append 1 byte to the log", "log", "UPDATE {} SET body = body || 'x'")
+    demo.grow("1,000 appends of 100 bytes, a transaction each", 1000, 100)
 
     rows = "SELECT i, jsonb_build_object('id', i, 'text', mixed_text(i, 2100, 0)) FROM generate_series(1, 10000) i"
     demo.write("INSERT of 10,000 jsonb documents of 2.1 kB", "small", "id int, doc jsonb", f"INSERT INTO {{}} {rows}")

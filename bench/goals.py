@@ -24,6 +24,46 @@ def past_to_below(results):
             for past, below in (("past", "below"), ("compressed past", "compressed below"))]
 
 
+def to_heap(question, metric, only=lambda case: True):
+    """The ratio of sliced to heap, or to what heap is estimated to take."""
+    def measure(results):
+        return [(case if base == "heap lz4" else f"{case} (estimated)",
+                 *results.ratio((question, case, "sliced lz4", metric), (question, case, base, metric)))
+                for base in ("heap lz4", "heap estimated")
+                for case in results.cases(question, variant=base, metric=metric) if only(case)]
+    return measure
+
+
+def to_metric(question, metric, base):
+    """The ratio of two metrics of ours."""
+    def measure(results):
+        return [(case, *results.ratio((question, case, "sliced lz4", metric), (question, case, "sliced lz4", base)))
+                for case in results.cases(question, variant="sliced lz4", metric=base)]
+    return measure
+
+
+def last_to_first(metric):
+    """What an append takes in the last tenth of a long stream, to one in the first."""
+    def measure(results):
+        return [(last, *results.ratio(("stream_long", last, "sliced lz4", metric),
+                                      ("stream_long", last.replace("last", "first"), "sliced lz4", metric)))
+                for last in results.cases("stream_long", metric=metric) if "last" in last]
+    return measure
+
+
+def all_changed(metric):
+    """Values that changed completely, to values for which there was nothing to compare."""
+    def measure(results):
+        return [(case, *results.ratio(("whole", case, "sliced lz4", metric),
+                                      ("whole", case.replace("all changed", "was NULL"), "sliced lz4", metric)))
+                for case in results.cases("whole", metric=metric) if "all changed" in case]
+    return measure
+
+
+def lacks(part):
+    return lambda case: part not in case
+
+
 def contains(*parts):
     return lambda case: any(part in case for part in parts)
 
@@ -37,6 +77,29 @@ GOALS = [
      ratios("cliff", "sliced lz4", "heap lz4", TIME, contains("count(*)", "sum(id)"))),
     ("slices", "100 bytes in the middle of a compressed value: buffers", 20,
      absolute("slices", "sliced lz4", BUFFERS)),
+    ("append", "append of 1 byte: time, us", 100,
+     absolute("append", "sliced lz4", "cpu us")),
+    ("append", "append of 1 byte: WAL with commit, bytes", 250,
+     absolute("append", "sliced lz4", "WAL B", lacks("trigger"))),
+    ("append", "append of 1 byte, another column set: WAL, bytes", 350,
+     absolute("append", "sliced lz4", "WAL B", contains("trigger"))),
+    ("stream", "growing by 100 B, sliced / heap: time", 0.01,
+     to_heap("stream", TIME, contains("100 B"))),
+    ("stream", "growing, sliced / heap: time", 1.0, to_heap("stream", TIME)),
+    ("stream", "growing, sliced / heap: WAL", 1.0, to_heap("stream", "WAL MB")),
+    ("stream", "grown / written at once: bytes stored", 1.1,
+     to_metric("stream", "stored MB", "stored at once")),
+    ("stream", "grown and vacuumed / written at once: size", 1.1,
+     to_metric("stream", "vacuumed MB", "MB at once")),
+    ("stream", "grown, after VACUUM FULL / written at once: size", 1.1,
+     to_metric("stream", "rewritten MB", "MB at once")),
+    ("stream_long", "growing to 100 MB, last tenth / first: time", 1.1, last_to_first("cpu us")),
+    ("stream_long", "growing to 100 MB, last tenth / first: WAL", 1.1, last_to_first("WAL B")),
+    ("stream_long", "grown to 100 MB / written at once: bytes stored", 1.1,
+     to_metric("stream_long", "stored MB", "stored at once")),
+    ("whole", "all of a value changed, sliced / where it was NULL: time", 1.1, all_changed("cpu us")),
+    ("whole", "values set as a whole, sliced / heap: time", 1.1,
+     ratios("whole", "sliced lz4", "heap lz4", "cpu us", lacks("computed"))),
     ("slices", "100 bytes in the middle, zstd: buffers", 20,
      absolute("slices", "sliced zstd", BUFFERS)),
     ("read", "full read, sliced lz4 / heap lz4: time", 1.0,

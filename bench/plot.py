@@ -1,19 +1,12 @@
-"""Draws one question as SVG: a panel per metric, a group of bars per case, a bar per variant."""
+"""Draws one question as SVG: its curves, then a panel of bars per metric, a group per case, a bar per variant."""
 
-from xml.sax.saxutils import escape
+import curves
+from drawing import TITLES, page, text
 
 COLORS = {"sliced lz4": "#1b6ca8", "sliced zstd": "#63b0e3", "sliced": "#1b6ca8", "loaded": "#1b6ca8"}
 OTHERS = ["#9a9a9a", "#cfcfcf"]         # heap
 
-TITLES = {"ms": "time, ms", "cpu ms": "CPU time, ms", "us": "time, µs", "cpu us": "CPU time, µs",
-          "MB": "size, MB", "WAL MB": "WAL, MB", "buffers": "buffers"}
-
 BAR, GAP, LABELS, WIDTH, VALUES = 14, 12, 170, 330, 90
-
-
-def text(x, y, content, anchor="start", size=11, weight="normal"):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
-            f'font-weight="{weight}">{escape(content)}</text>')
 
 
 def short(value):
@@ -50,13 +43,14 @@ def plot(results, question, title, path):
     out, x = [text(10, 22, title, size=15, weight="bold")], 10
     for v in variants:
         out += [f'<rect x="{x}" y="34" width="12" height="12" fill="{colors[v]}"/>', text(x + 17, 44, v)]
-        x += 110
-    y = 74
+        x += 30 + 7 * len(v)
+    width, y, lines = LABELS + WIDTH + VALUES, 74, results.curves(question)
+    if lines:
+        drawn, curves_width, y = curves.draw(lines, y)
+        out += drawn
+        width = max(width, curves_width)
     for metric in results.metrics(question):
         lines, y = panel(results, question, metric, y, colors)
         out += lines
-    width = LABELS + WIDTH + VALUES
     with open(path, "w", encoding="utf-8") as f:
-        f.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y}" '
-                f'viewBox="0 0 {width} {y}" font-family="sans-serif">\n'
-                f'<rect width="100%" height="100%" fill="white"/>\n' + "\n".join(out) + "\n</svg>\n")
+        f.write(page(width, y, out))

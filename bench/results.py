@@ -1,16 +1,29 @@
-"""What was measured: samples by question, case, variant and metric."""
+"""What was measured: samples by question, case, variant and metric, and curves, which have samples for each x."""
 
 import json
 import math
 import statistics
 
 
+def named(key):
+    return dict(zip(("question", "case", "variant", "metric"), key))
+
+
 class Results:
     def __init__(self):
         self.samples = {}
+        self.points = {}
 
     def add(self, question, case, variant, metric, value):
         self.samples.setdefault((question, case, variant, metric), []).append(value)
+
+    def add_point(self, question, case, variant, metric, x, value):
+        self.points.setdefault((question, case, variant, metric), {}).setdefault(x, []).append(value)
+
+    def curves(self, question):
+        """By (case, variant, metric): lists of (x, median)."""
+        return {key[1:]: [(x, statistics.median(values)) for x, values in sorted(points.items())]
+                for key, points in self.points.items() if key[0] == question}
 
     def median(self, question, case, variant, metric):
         return statistics.median(self.samples[question, case, variant, metric])
@@ -37,8 +50,7 @@ class Results:
         """The different questions (0), cases (1), variants (2) or metrics (3), in order."""
         found = {}
         for key in self.samples:
-            named = dict(zip(("question", "case", "variant", "metric"), key))
-            if key[0] == question and all(named[k] == v for k, v in fixed.items()):
+            if key[0] == question and all(named(key)[k] == v for k, v in fixed.items()):
                 found[key[index]] = True
         return [*found]
 
@@ -52,10 +64,12 @@ class Results:
         return self.names(question, 3, **fixed)
 
     def save(self, path, about):
-        rows = [dict(zip(("question", "case", "variant", "metric"), key),
-                     median=statistics.median(values), spread=round(self.spread(*key), 4),
+        rows = [dict(named(key), median=statistics.median(values), spread=round(self.spread(*key), 4),
                      samples=[round(value, 4) for value in values])
                 for key, values in self.samples.items()]
+        curves = [dict(named(key), points={x: [round(value, 4) for value in values]
+                                           for x, values in sorted(points.items())})
+                  for key, points in self.points.items()]
         with open(path, "w") as f:
-            json.dump({"about": about, "results": rows}, f, indent=1)
+            json.dump({"about": about, "results": rows, "curves": curves}, f, indent=1)
             f.write("\n")

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-import workloads                        # registers them
+import workloads, appends, changes      # registers them
 from bench import WORKLOADS, Bench
 from goals import GOALS
 from plot import plot
@@ -22,7 +22,7 @@ def number(value):
 def print_table(results, question):
     variants = results.variants(question)
     print(f"\n{WORKLOADS[question].__doc__}")
-    print(f"  {'':32}" + "".join(f"{v:>18}" for v in variants))
+    print(f"  {'':41}" + "".join(f"{v:>18}" for v in variants))
     for case in results.cases(question):
         for metric in results.metrics(question, case=case):
             cells = []
@@ -33,11 +33,16 @@ def print_table(results, question):
                                  (f" ±{spread * 100:2.0f}%" if spread >= 0.005 else "     "))
                 else:
                     cells.append("")
-            print(f"  {case:23} {metric:>8}" + "".join(f"{c:>18}" for c in cells))
+            print(f"  {case:26} {metric:>14}" + "".join(f"{c:>18}" for c in cells))
+
+
+def digits(limit):
+    """Behind the point, of what is compared with a limit."""
+    return 0 if limit >= 10 else 2 if limit >= 0.1 else 4
 
 
 def verdict(value, error, limit):
-    if round(value, 2) <= limit:
+    if round(value, max(2, digits(limit))) <= limit:
         return "yes"
     # or what the machine's other work makes of it?
     return "perhaps" if value - 2 * error <= limit else "NO"
@@ -88,11 +93,11 @@ def main():
         print(f"ok - {name} ({time.monotonic() - begin:.0f} s)", flush=True)
 
     about["goals"] = checked = check_goals(results, done)
-    print(f"\n{'goal':60}{'case':>23}{'limit':>9}{'measured':>15}  met")
+    print(f"\n{'goal':60}{'case':>23}{'limit':>9}{'measured':>17}  met")
     for g in checked:
-        form = ".2f" if g["limit"] < 10 else ",.0f"
-        error = f"±{g['error']:.2f}" if g["error"] else ""
-        print(f"{g['goal']:60}{g['case']:>23}{g['limit']:>9{form}}{g['measured']:>9{form}} {error:5}  {g['met']}")
+        form = f",.{digits(g['limit'])}f"
+        error = f"±{g['error']:.{max(2, digits(g['limit']))}f}" if g["error"] else ""
+        print(f"{g['goal']:60}{g['case']:>23}{g['limit']:>9{form}}{g['measured']:>9{form}} {error:7}  {g['met']}")
     results.save(os.path.join(output, "results.json"), about)
     return 1 if failed else 0
 

@@ -87,6 +87,16 @@ class Session:
         wal = self.number(f"SELECT pg_current_wal_insert_lsn() - '{before}'::pg_lsn")
         return {**times, "WAL MB": wal / 1e6}
 
+    def blocks(self):
+        """Buffers that sessions of this database have touched."""
+        self.run("SELECT pg_stat_force_next_flush()")
+        return self.number("SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = current_database()")
+
+    def costs(self, sql):
+        """Times, WAL, and buffers that a command of any number of transactions touches."""
+        before = self.blocks()
+        return {**self.with_wal(sql), "buffers": self.blocks() - before}
+
     def close(self):
         self.psql.stdin.close()
         self.psql.wait()

@@ -7,16 +7,10 @@ decompresses all of both, but compares no more bytes than the shorter has.
 import glob
 import os
 
-from bench import HEAP, HEAP_LZ4, SLICED, VARIANTS, Variant, workload
+from bench import HEAP, HEAP_LZ4, KB, MB, SLICED, VARIANTS, Variant, size_name, workload
+from changes import change_byte
 from documents import Maker
 from session import Session, pgbench, pgbench_tables
-
-KB, MB = 1000, 1000 * 1000
-
-
-def size_name(size):
-    return f"{size // MB} MB" if size >= MB else f"{size // KB} kB"
-
 
 @workload
 def load(b):
@@ -30,7 +24,6 @@ def load(b):
 
         def copy(v):
             table = v.table("load")
-            b.session.use(v.settings)
             b.session.run(f"TRUNCATE {table}")
             return {**b.session.with_wal(f"COPY {table} FROM '{path}'"), "MB": b.size(table) / MB}
 
@@ -54,13 +47,18 @@ def read(b):
 
 @workload
 def slices(b):
-    """100 bytes in the middle of a compressed value"""
+    """100 bytes in the middle of a compressed value, also after 100 changes"""
     size = b.scale(100 * MB, 10 * MB)
-    for column, value in (("bytea", f"convert_to(log_text(1, {size}), 'UTF8')"), ("text", f"log_text(1, {size})")):
+    for column, value in (("bytea", f"content('log', 1, {size})"), ("text", f"log_text(1, {size})")):
         query = f"SELECT substr(body, {size // 2}, 100) FROM {{}}"
         b.fill(VARIANTS, "slice", f"body {column}", f"SELECT {value}")
         b.same(VARIANTS, "slice", query)
         b.time_query(f"{size_name(size)} {column}", VARIANTS, "slice", query)
+        ours = [v for v in VARIANTS if v.method == "sliced"]
+        for v in ours:
+            b.make_loop("change_slice", change_byte(column, size).format(v.table("slice")))
+            b.session.run("CALL change_slice(0, 100, 1)")
+        b.time_query(f"{size_name(size)} {column} changed", ours, "slice", query)
         b.drop(VARIANTS, "slice")
 
 
@@ -141,8 +139,8 @@ def narrow(b):
             ("oversized", "id int, body text", "mixed_text(i, 4500, 0)", b.scale(40000, 2000)),
             ("short rows", "id int, body text", "md5(i::text)", b.scale(1000000, 100000))):
         b.fill(pair, "narrow", columns, f"SELECT i, {body} FROM generate_series(1, {rows}) i")
-        b.time_query(f"{name}, count(*)", pair, "narrow", "SELECT count(*) FROM {}", times=3)
-        b.time_query(f"{name}, sum(id)", pair, "narrow", "SELECT sum(id) FROM {}", times=3)
+        b.time_query(f"{name}, count(*)", pair, "narrow", "SELECT count(*) FROM {}", rounds=3 * b.rounds)
+        b.time_query(f"{name}, sum(id)", pair, "narrow", "SELECT sum(id) FROM {}", rounds=3 * b.rounds)
         b.drop(pair, "narrow")
 
 

@@ -113,6 +113,23 @@ server_stop() {
     as_user "$PGS_BINDIR/pg_ctl" -s -w -t 300 -D "$PGS_TMP/$1/data" -m "${2:-fast}" stop
 }
 
+# Is a process alive?  A dead one may wait for a parent that never asks.
+alive() {
+    grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null
+}
+
+# Kill the default server's postmaster; its children notice.
+server_kill() {
+    local postmaster children pid
+    postmaster=$(as_user head -n 1 "$PGDATA/postmaster.pid")
+    children=$(ps -o pid= --ppid "$postmaster")
+    as_user kill -9 "$postmaster"
+    for pid in $postmaster $children; do
+        while alive "$pid"; do sleep 0.05; done
+    done
+    as_user rm -f "$PGDATA/postmaster.pid"
+}
+
 # Stop whatever server still runs in PGS_TMP or below.
 servers_stop() {
     local pidfile

@@ -466,3 +466,15 @@ UPDATE t SET a = a || 'in heap';
 ALTER TABLE t SET ACCESS METHOD :am;
 UPDATE t SET a = a || 'here again', b = left(b, 4000);
 SELECT * FROM sum_up('t');
+
+-- what is to stay in its row stays there, or does not fit
+CREATE TABLE stays (id int, v text, w text);
+INSERT INTO stays SELECT i, dense(i * 3000, i), dense(3000, -i) FROM generate_series(1, 4) i;
+ALTER TABLE stays ALTER v SET STORAGE PLAIN;
+UPDATE stays SET v = v || 'x' WHERE id < 3;
+UPDATE stays SET v = v || 'x' WHERE id = 3;
+UPDATE stays SET v = overlay(v PLACING 'x' FROM 3000), w = w || 'x' WHERE id = 4;
+UPDATE stays SET v = left(v, 4000), w = w || 'x' WHERE id = 4;
+ALTER TABLE stays ALTER v SET STORAGE MAIN, ALTER w SET STORAGE PLAIN;
+UPDATE stays SET v = v || 'x', w = left(w, 2500) || 'x';
+SELECT * FROM sum_up('stays');

@@ -126,6 +126,26 @@ RESET ROLE;
 GRANT EXECUTE ON FUNCTION sliced.text_length(text) TO PUBLIC;
 PREPARE len AS SELECT length(v) FROM t;
 EXECUTE len;
+-- also for somebody else, who may not execute what was exchanged
+GRANT SELECT ON h TO changes_nobody;
+REVOKE EXECUTE ON FUNCTION pg_catalog.length(text) FROM PUBLIC;
+SET ROLE changes_nobody;
+EXECUTE len;
+SELECT length(v) FROM t;
+SELECT length(v) FROM h;
+RESET ROLE;
+EXECUTE len;
+GRANT EXECUTE ON FUNCTION pg_catalog.length(text) TO PUBLIC;
+EXPLAIN (VERBOSE, COSTS OFF) EXECUTE len;
+-- many statements while a cursor is open
+BEGIN;
+DECLARE c CURSOR FOR SELECT length(v) FROM t;
+FETCH c;
+DO $$ BEGIN FOR i IN 1..300 LOOP EXECUTE 'SELECT length(v) FROM changes.t'; END LOOP; END $$;
+SELECT format('UPDATE t SET v = v || %L', i) FROM generate_series(1, 150) i
+\gexec
+FETCH c;
+COMMIT;
 BEGIN;
 ALTER TABLE t SET ACCESS METHOD heap;
 EXPLAIN (VERBOSE, COSTS OFF) EXECUTE len;

@@ -40,23 +40,6 @@ allowed() {
          END { print acknowledged; print intent }' "$PGS_TMP/client$1"
 }
 
-# Is a process alive?  A dead one may wait for a parent that never asks.
-alive() {
-    grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null
-}
-
-# Kill the postmaster; its children notice.
-kill_server() {
-    local postmaster children pid
-    postmaster=$(as_user head -n 1 "$PGDATA/postmaster.pid")
-    children=$(ps -o pid= --ppid "$postmaster")
-    as_user kill -9 "$postmaster"
-    for pid in $postmaster $children; do
-        while alive "$pid"; do sleep 0.05; done
-    done
-    as_user rm -f "$PGDATA/postmaster.pid"
-}
-
 setup='
 CREATE EXTENSION pg_sliced;
 CREATE SCHEMA crash;
@@ -69,13 +52,15 @@ CREATE FUNCTION state(who int) RETURNS text LANGUAGE sql AS $f$
     SELECT md5(string_agg(format($$%s %s %s$$, id, md5(v), md5(w)), $$,$$ ORDER BY id)) FROM t WHERE c = who $f$;
 CREATE PROCEDURE change(who int, i int) LANGUAGE plpgsql AS $$
 BEGIN
-    CASE i % 6
+    CASE i % 8
         WHEN 0 THEN INSERT INTO t SELECT who, i % 40, noise((random() * 60000)::int), repeat(i::text, 5000)
             ON CONFLICT (c, id) DO UPDATE SET v = t.v || excluded.v;
         WHEN 1 THEN UPDATE t SET v = noise((random() * 300000)::int) WHERE c = who AND id = i % 40;
         WHEN 2 THEN UPDATE t SET w = repeat(md5(random()::text), (random() * 3000)::int) WHERE c = who AND id % 5 = i % 5;
         WHEN 3 THEN DELETE FROM t WHERE c = who AND id = (i * 7) % 40;
         WHEN 4 THEN UPDATE t SET v = substr(v, 2), w = left(w, 1000) || w WHERE c = who AND id % 7 = i % 7;
+        WHEN 5 THEN UPDATE t SET v = v || int4send(i), w = w || i WHERE c = who;
+        WHEN 6 THEN UPDATE t SET v = set_byte(v, i % length(v), 7), w = overlay(w PLACING 'crash' FROM 1 + i) WHERE c = who AND id % 3 = i % 3;
         ELSE INSERT INTO t SELECT who, 100 + i % 10, noise(9000), NULL ON CONFLICT DO NOTHING;
     END CASE;
 END $$;'
@@ -97,7 +82,7 @@ for ((round = 1; round <= rounds; round++)); do
     pids+=($!)
     sleep "$((RANDOM % 2 + 1)).$((RANDOM % 10))"
 
-    kill_server
+    server_kill
     wait "${pids[@]}"
     server_start crash
 

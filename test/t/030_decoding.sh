@@ -52,8 +52,12 @@ BEGIN
     END LOOP;
 END \$\$"
 
-# Rows from before any slot: written as slices.
+# Rows from before any slot: written as slices, some of them in parts.
 on pub -c 'CALL fill(1, 40)'
+for t in by_key by_full by_index; do
+    on pub -c "UPDATE $t SET b = b || 'grown' WHERE id % 2 = 0" -c "UPDATE $t SET b = b || dense(2000, id) WHERE id % 4 = 0" \
+        -c "UPDATE $t SET b = overlay(b PLACING 'changed' FROM 2000) WHERE id % 3 = 0"
+done
 is "$(on pub -c 'SELECT DISTINCT object IS NOT NULL FROM by_key, sliced.inspect(a) WHERE id > 30')" t \
     "without a slot values are written as slices"
 
@@ -71,6 +75,8 @@ for t in by_key by_full by_index; do
     on pub -c "UPDATE $t SET n = n + 1 WHERE id % 3 = 0" \
         -c "UPDATE $t SET b = dense(id * 500, -id) WHERE id % 4 = 0" \
         -c "UPDATE $t SET b = left(a, 10) WHERE id % 7 = 0" \
+        -c "UPDATE $t SET b = b || 'more' WHERE id % 5 = 2" \
+        -c "UPDATE $t SET b = overlay(b PLACING 'inside' FROM 1000) WHERE id % 5 = 3" \
         -c "UPDATE $t SET b = a, n = -1 WHERE id % 11 = 0" \
         -c "BEGIN; UPDATE $t SET n = 100 WHERE id IN (38, 39); SAVEPOINT s; UPDATE $t SET b = dense(50000, 1) WHERE id IN (38, 39);
             ROLLBACK TO s; UPDATE $t SET b = dense(40000, 2) || b WHERE id = 39; COMMIT" \
