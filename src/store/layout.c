@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "store/layout.h"
-#include "store/reader.h"
+#include "store/slice.h"
 
 const char *
 sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)

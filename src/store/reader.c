@@ -18,94 +18,20 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "codec/codec.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "store/layout.h"
 #include "store/reader.h"
+#include "store/slice.h"
 #include "utils/timestamp.h"
 
 /* Longest time to wait for others before a value is said to be missing. */
 #define PATIENCE_MS		10000
 
-static const char continuation_missing[] = "a continuation of the slice is missing";
 static const char slice_missing[] = "the slice is missing";
 static const char head_missing[] = "the head is missing";
 static const char value_missing[] = "the value is missing";
-
-const char *
-sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, bool reseek,
-					SlicedSlice *slice)
-{
-	uint32		have = row->payload_len;
-	int			part = 1;
-
-	slice->start = start;
-	slice->rawlen = row->rawlen;
-	slice->codec = row->codec;
-	slice->nrows = 1 + row->parts;
-	slice->storedlen = row->storedlen;
-	slice->stored = row->payload;
-	slice->buffer = NULL;
-	if (row->parts == 0)
-		return NULL;
-
-	slice->stored = slice->buffer = palloc(slice->storedlen);
-	memcpy(slice->buffer, row->payload, have);
-	if (reseek)
-		sliced_scan_seek(ts, ts->objid, start + 1, ForwardScanDirection);
-
-	while (part < slice->nrows)
-	{
-		SlicedRow	next;
-		const char *problem;
-
-		if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq > start + part)
-			return continuation_missing;
-		problem = sliced_row_decode(&next, ts->data, ts->len, ts->objid, ts->seq);
-		if (problem)
-			return problem;
-		/* a longer or shorter version of the slice may have rows of these numbers too */
-		if (next.kind != SLICED_ROW_CONTINUATION || ts->seq != start + part ||
-			next.parts != part || next.rawlen != slice->rawlen ||
-			next.storedlen != slice->storedlen || next.codec != slice->codec)
-			continue;
-		if (next.payload_len > slice->storedlen - have)
-			return "a continuation does not belong to the slice";
-		memcpy(slice->buffer + have, next.payload, next.payload_len);
-		have += next.payload_len;
-		part++;
-	}
-	return have == slice->storedlen ? NULL : "the slice's rows do not add up";
-}
-
-const char *
-sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *dest)
-{
-	const SlicedCodec *codec = sliced_codec_get(slice->codec);
-	char	   *work = dest;
-	bool		ok;
-
-	Assert(from <= to && to <= slice->rawlen);
-
-	if (slice->codec == SLICED_CODEC_NONE)
-	{
-		memcpy(dest, slice->stored + from, to - from);
-		return NULL;
-	}
-
-	if (from > 0)
-		work = palloc(to);
-	ok = codec->decompress(slice->stored, slice->storedlen, work, to, slice->rawlen);
-	if (work != dest)
-	{
-		if (ok)
-			memcpy(dest, work + from, to - from);
-		pfree(work);
-	}
-	return ok ? NULL : "the slice cannot be decompressed";
-}
 
 /* Is the current row, decoded, the first of a slice that has 'pos'? */
 static const char *
@@ -381,7 +307,7 @@ read_value(Reader *r, Oid valueid, uint32 pos, uint32 end)
 static bool
 is_missing(const char *problem)
 {
-	return problem == continuation_missing || problem == slice_missing ||
+	return problem == sliced_continuation_missing || problem == slice_missing ||
 		problem == head_missing || problem == value_missing;
 }
 

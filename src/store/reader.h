@@ -9,19 +9,6 @@
 
 #include "store/toast_scan.h"
 
-/* A slice whose rows have been gathered, still compressed. */
-typedef struct SlicedSlice
-{
-	uint32		start;			/* raw offset in its object */
-	uint32		rawlen;
-	uint8		codec;
-	uint16		nrows;
-	uint32		storedlen;
-	const char *stored;
-	char	   *buffer;			/* where 'stored' is if it took several rows, else
-								 * NULL and 'stored' is gone when the scan moves */
-} SlicedSlice;
-
 /*
  * Read raw bytes [offset, offset + len) of a value to 'dest'.  Returns false,
  * having read nothing, if the value is in core's format; raises
@@ -42,10 +29,7 @@ extern bool sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint3
 extern bool sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size);
 
 /*
- * The rest is for those who look at values without reading them.  These
- * functions return NULL, or what is wrong.
- *
- * A cursor finds the slices of one object that have one position after another.
+ * For those who look at values without reading them: a cursor finds the slices of one object that have one position after another.
  */
 typedef struct SlicedCursor
 {
@@ -58,21 +42,9 @@ typedef struct SlicedCursor
 
 /*
  * Find a slice that has byte 'pos': '*row' is its first row, '*start' where it
- * begins.
+ * begins.  Returns NULL, or what is wrong.
  */
 extern const char *sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row,
 									  uint32 *start);
-
-/*
- * Gather the slice whose first row, 'row' at raw offset 'start', the scan has
- * just returned.  With 'reseek' the scan was not moving forward.  A buffer, if
- * one was needed, is palloc'd.
- */
-extern const char *sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
-									   bool reseek, SlicedSlice *slice);
-
-/* Decompress raw bytes [from, to) of the slice, counted from its first. */
-extern const char *sliced_slice_decompress(const SlicedSlice *slice, uint32 from,
-										   uint32 to, char *dest);
 
 #endif

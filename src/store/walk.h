@@ -7,7 +7,7 @@
 
 #include "postgres.h"
 
-#include "store/reader.h"
+#include "store/slice.h"
 
 typedef enum SlicedProblemKind
 {

@@ -1,0 +1,42 @@
+/*
+ * slice.h
+ *	  A slice: the rows it takes, and its bytes.
+ *
+ * Functions return NULL, or what is wrong.
+ */
+#ifndef SLICED_STORE_SLICE_H
+#define SLICED_STORE_SLICE_H
+
+#include "postgres.h"
+
+#include "store/toast_scan.h"
+
+/* A slice whose rows have been gathered, still compressed. */
+typedef struct SlicedSlice
+{
+	uint32		start;			/* raw offset in its object */
+	uint32		rawlen;
+	uint8		codec;
+	uint16		nrows;
+	uint32		storedlen;
+	const char *stored;
+	char	   *buffer;			/* where 'stored' is if it took several rows, else
+								 * NULL and 'stored' is gone when the scan moves */
+} SlicedSlice;
+
+/* What gathering returns if one of the rows is not there. */
+extern const char sliced_continuation_missing[];
+
+/*
+ * Gather the slice whose first row, 'row' at raw offset 'start', the scan has
+ * just returned.  With 'reseek' the scan was not moving forward.  A buffer, if
+ * one was needed, is palloc'd.
+ */
+extern const char *sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
+									   bool reseek, SlicedSlice *slice);
+
+/* Decompress raw bytes [from, to) of the slice, counted from its first. */
+extern const char *sliced_slice_decompress(const SlicedSlice *slice, uint32 from,
+										   uint32 to, char *dest);
+
+#endif
