@@ -17,9 +17,15 @@ static ExecutorRun_hook_type next_run;
 static void
 run_query(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once)
 {
-	/* what may be executed again is executed without workers */
+	/*
+	 * What is executed again, or may be, is executed without workers.  Minor
+	 * releases before 15.11 look at the latter, later ones at the former.
+	 */
 	if (query->plannedstmt->parallelModeNeeded && sliced_promises_exist())
+	{
+		query->already_executed = true;
 		execute_once = false;
+	}
 	if (next_run != NULL)
 		next_run(query, direction, count, execute_once);
 	else

@@ -356,6 +356,41 @@ WITH u AS (UPDATE t SET a = a || 'early' WHERE id < 8 RETURNING id, md5(a))
     SELECT * FROM u ORDER BY 1, 2;
 DROP TRIGGER overtake ON t;
 SELECT * FROM sum_up('t');
+-- parallel workers would not know what is promised (query parameters of a generic plan are not fetched)
+CREATE TABLE numbers AS SELECT md5(i::text) AS v FROM generate_series(1, 1000) i;
+CREATE FUNCTION less_than(x text) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY SELECT count(*) FROM numbers WHERE v < x;
+END $$;
+CREATE FUNCTION count_less() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    new.n = (SELECT l FROM less_than(new.a) l);
+    RETURN new;
+END $$;
+CREATE TRIGGER count_less BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION count_less();
+CREATE FUNCTION count_kept() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE grown text;
+BEGIN
+    BEGIN
+        UPDATE t SET a = a || 'kept' WHERE id = 8 RETURNING a INTO grown;
+        RETURN (SELECT l FROM less_than(grown) l);
+    EXCEPTION WHEN no_data_found THEN NULL;
+    END;
+END $$;
+SET plan_cache_mode = force_generic_plan;
+SET force_parallel_mode = on;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+UPDATE t SET a = a || 'parallel' WHERE id > 7;
+DROP TRIGGER count_less ON t;
+SELECT count_kept();
+RESET plan_cache_mode;
+RESET force_parallel_mode;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+SELECT id, n FROM t WHERE id > 7 ORDER BY id;
 
 -- transition tables, read after further changes
 CREATE FUNCTION summary() RETURNS trigger LANGUAGE plpgsql AS $$
