@@ -126,11 +126,24 @@ sliced_rope_new_bytes(const SlicedRope *rope)
 	return result;
 }
 
+/* Is run 'i' the whole base? */
+static bool
+run_is_base(const SlicedRope *rope, int i)
+{
+	return rope->runs[i].bytes == NULL && rope->runs[i].start == 0 &&
+		rope->runs[i].len == sliced_pointer_size(&rope->base);
+}
+
+bool
+sliced_rope_is_base(const SlicedRope *rope)
+{
+	return rope->nruns == 1 && run_is_base(rope, 0);
+}
+
 bool
 sliced_rope_grows(const SlicedRope *rope)
 {
-	return rope->nruns == 2 && rope->runs[0].bytes == NULL && rope->runs[0].start == 0 &&
-		rope->runs[0].len == sliced_pointer_size(&rope->base) && rope->runs[1].bytes != NULL;
+	return rope->nruns == 2 && run_is_base(rope, 0) && rope->runs[1].bytes != NULL;
 }
 
 void

@@ -48,6 +48,9 @@ extern SlicedRope *sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt);
 /* Bytes in memory. */
 extern uint32 sliced_rope_new_bytes(const SlicedRope *rope);
 
+/* Is it just the base? */
+extern bool sliced_rope_is_base(const SlicedRope *rope);
+
 /* Is it the whole base, and more behind it? */
 extern bool sliced_rope_grows(const SlicedRope *rope);
 

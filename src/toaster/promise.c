@@ -31,13 +31,6 @@
 #define MAX_MEMORY		(64 * 1024 * 1024)
 #define MAX_KEPT_MEMORY	(32 * 1024 * 1024)
 
-/*
- * Promises exchanged for pointers are remembered for who else has them, such as
- * the variables of a trigger function that is going to return.  More than that
- * are not needed.
- */
-#define MAX_EXCHANGED	20000
-
 typedef struct PromiseKey
 {
 	Oid			toastrelid;
@@ -51,7 +44,7 @@ typedef struct Promise
 	SlicedRope *rope;			/* NULL if kept for good */
 	const void *maker;			/* who made it */
 	bool		kept;
-	struct varatt_external stored;	/* if kept: where */
+	Oid			stored;			/* if kept: under which id */
 	SubTransactionId subid;		/* if kept, and not for good: in which */
 	dlist_node	node;			/* of one of the lists below */
 } Promise;
@@ -62,8 +55,6 @@ static Size memory;
 static Size kept_memory;		/* of it */
 static dlist_head revocable;	/* kept in a subtransaction, oldest first */
 static dlist_head revoked;		/* whose subtransaction was rolled back */
-static dlist_head exchanged;	/* kept for good, oldest first */
-static int	nexchanged;
 static bool any_revoked;
 
 static Size
@@ -120,10 +111,11 @@ settle_revoked(void)
 	{
 		Promise    *promise = dlist_container(Promise, node, dlist_pop_head_node(&revoked));
 
-		if (promise->stored.va_valueid != promise->key.valueid)
+		if (promise->stored != promise->key.valueid)
 		{
-			PromiseKey	key = key_of(&promise->stored);
+			PromiseKey	key = promise->key;
 
+			key.valueid = promise->stored;
 			enter(&key, promise->rope, NULL);
 		}
 	}
@@ -207,7 +199,7 @@ sliced_rope_of(const struct varlena *datum)
 		return rope;
 	}
 	if (promise != NULL)
-		ptr = promise->stored;
+		ptr.va_valueid = promise->stored;
 	rope = sliced_rope_make(&ptr);
 	sliced_rope_add_base(rope, 0, sliced_pointer_size(&ptr));
 	return rope;
@@ -222,7 +214,7 @@ sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum)
 		return false;
 	promise = find_datum(datum);
 	if (promise != NULL && promise->kept)
-		*ptr = promise->stored;
+		ptr->va_valueid = promise->stored;
 	return promise == NULL || promise->kept;
 }
 
@@ -269,8 +261,6 @@ begin_promises(void)
 	kept_memory = 0;
 	dlist_init(&revocable);
 	dlist_init(&revoked);
-	dlist_init(&exchanged);
-	nexchanged = 0;
 	any_revoked = false;
 	promise_mcxt = ctl.hcxt;
 }
@@ -306,55 +296,43 @@ sliced_promise_release(const struct varlena *datum, const void *maker)
 }
 
 /*
- * What it was kept with cannot be rolled back but with the whole transaction.
- * Returns false if the promise is gone: under its own id the value is found like
- * any.
+ * What it was kept with cannot be rolled back but with the whole transaction: who
+ * has the promise needs to be told no more than where the value is.
  */
-static bool
+static void
 keep_for_good(Promise *promise)
 {
 	forget_rope(promise);
-	if (promise->stored.va_valueid != promise->key.valueid)
-		return true;
-	hash_search(promises, &promise->key, HASH_REMOVE, NULL);
-	return false;
-}
-
-static void
-exchange(Promise *promise, struct varlena *datum)
-{
-	memcpy(VARDATA_EXTERNAL(datum), &promise->stored, sizeof(promise->stored));
-	if (!keep_for_good(promise))
-		return;
-	dlist_push_tail(&exchanged, &promise->node);
-	if (++nexchanged > MAX_EXCHANGED)
-	{
-		Promise    *oldest = dlist_container(Promise, node, dlist_pop_head_node(&exchanged));
-
-		nexchanged--;
-		hash_search(promises, &oldest->key, HASH_REMOVE, NULL);
-	}
+	/* under its own id it is found like any */
+	if (promise->stored == promise->key.valueid)
+		hash_search(promises, &promise->key, HASH_REMOVE, NULL);
+	else
+		memory += sizeof(Promise);
 }
 
 void
-sliced_promise_kept(struct varlena *datum, const struct varatt_external *pointer)
+sliced_promise_kept(struct varlena *datum, Oid valueid)
 {
+	struct varatt_external ptr;
 	Promise    *promise = find_datum(datum);
 	Size		size;
 
 	if (promise == NULL || promise->kept)
 		return;
 	promise->kept = true;
-	promise->stored = *pointer;
+	promise->stored = valueid;
 	size = memory_of(promise->rope);
-	if (GetCurrentTransactionNestLevel() == 1 || kept_memory + size > MAX_KEPT_MEMORY)
+	if (GetCurrentTransactionNestLevel() > 1 && kept_memory + size <= MAX_KEPT_MEMORY)
 	{
-		exchange(promise, datum);
+		promise->subid = GetCurrentSubTransactionId();
+		kept_memory += size;
+		dlist_push_tail(&revocable, &promise->node);
 		return;
 	}
-	promise->subid = GetCurrentSubTransactionId();
-	kept_memory += size;
-	dlist_push_tail(&revocable, &promise->node);
+	VARATT_EXTERNAL_GET_POINTER(ptr, datum);
+	ptr.va_valueid = valueid;
+	memcpy(VARDATA_EXTERNAL(datum), &ptr, sizeof(ptr));
+	keep_for_good(promise);
 }
 
 bool
@@ -367,7 +345,7 @@ sliced_promise_read(Relation toastrel, Oid valueid, uint32 size, uint32 offset, 
 	if (promise == NULL)
 		return false;
 	if (promise->kept)
-		return sliced_value_read(toastrel, promise->stored.va_valueid, offset, len, dest);
+		return sliced_value_read(toastrel, promise->stored, offset, len, dest);
 	sliced_rope_read(rope_of(promise), toastrel, offset, len, dest);
 	return true;
 }
@@ -409,8 +387,8 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 				any_revoked = true;
 				dlist_push_head(&revoked, node);
 			}
-			else if (keep_for_good(promise))
-				memory += sizeof(Promise);
+			else
+				keep_for_good(promise);
 		}
 		node = previous;
 	}

@@ -51,11 +51,10 @@ extern struct varlena *sliced_promise_make(const SlicedRope *rope, const void *m
 extern void sliced_promise_release(const struct varlena *datum, const void *maker);
 
 /*
- * The promise has been kept: its value is stored under 'pointer'.  Whoever still
- * holds the promise will find it there; 'datum' itself may be exchanged for the
- * pointer.
+ * The promise has been kept: its value is stored under this id.  Whoever has the
+ * promise will find it there; 'datum' itself may become the pointer to it.
  */
-extern void sliced_promise_kept(struct varlena *datum, const struct varatt_external *pointer);
+extern void sliced_promise_kept(struct varlena *datum, Oid valueid);
 
 /*
  * If there is such a promise, read bytes [offset, offset + len) of it and return

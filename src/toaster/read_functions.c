@@ -15,6 +15,7 @@
 #include "common/int.h"
 #include "fmgr.h"
 #include "format/pointer.h"
+#include "format/utf8.h"
 #include "mb/pg_wchar.h"
 #include "toaster/characters.h"
 #include "utils/builtins.h"
@@ -46,16 +47,32 @@ sliced_text_length(PG_FUNCTION_ARGS)
 	return textlen(fcinfo);
 }
 
-/* The first 'nchars' characters from byte 'offset' on. */
+/* How many of these bytes do the first 'nchars' characters take? */
+static uint32
+clip_chars(const char *bytes, uint32 len, uint32 nchars)
+{
+	if (pg_database_encoding_max_length() == 1)
+		return Min(len, nchars);
+	/* core's functions would complain of a character behind those that is cut off */
+	for (uint32 i = 0; i < len; i++)
+		if (!sliced_utf8_is_follower(bytes[i]) && nchars-- == 0)
+			return i;
+	return len;
+}
+
+/*
+ * The first 'nchars' characters from byte 'offset' on, in UTF-8 or an encoding of
+ * single bytes.
+ */
 static Datum
 chars_from(struct varlena *value, uint32 size, uint32 offset, uint32 nchars)
 {
 	uint32		want = Min(size - offset,
 						   (uint64) nchars * pg_database_encoding_max_length());
 	struct varlena *result = detoast_attr_slice(value, offset, want);
-	int			len = VARSIZE_ANY_EXHDR(result);
 
-	SET_VARSIZE(result, pg_mbcharcliplen(VARDATA_ANY(result), len, nchars) + VARHDRSZ);
+	SET_VARSIZE(result, VARHDRSZ +
+				clip_chars(VARDATA(result), VARSIZE(result) - VARHDRSZ, nchars));
 	return PointerGetDatum(result);
 }
 

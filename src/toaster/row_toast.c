@@ -311,7 +311,7 @@ look_at_old_value(RowState *row, int i, struct varlena *oldvalue,
 		col->kept = true;
 	else if (!change || !find_change(row, i, old))
 		return false;
-	else if (col->rope->nruns == 1 && col->rope->len == sliced_pointer_size(old))
+	else if (sliced_rope_is_base(col->rope))
 	{
 		/* what was sent is what is there */
 		row->values[i] = PointerGetDatum(memcpy(palloc(TOAST_POINTER_SIZE), oldvalue,
@@ -506,14 +506,10 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 	foreach(lc, rt->changed_values)
 	{
 		SlicedChangedValue *value = lfirst(lc);
-		struct varatt_external ptr;
 
 		sliced_change_write(&value->change, writer);
-		if (value->promise == NULL)
-			continue;
-		sliced_pointer_get(&ptr, value->promise);
-		ptr.va_valueid = value->change.valueid;
-		sliced_promise_kept(value->promise, &ptr);
+		if (value->promise != NULL)
+			sliced_promise_kept(value->promise, value->change.valueid);
 	}
 }
 

@@ -513,3 +513,20 @@ UPDATE stays SET v = left(v, 4000), w = w || 'x' WHERE id = 4;
 ALTER TABLE stays ALTER v SET STORAGE MAIN, ALTER w SET STORAGE PLAIN;
 UPDATE stays SET v = v || 'x', w = left(w, 2500) || 'x';
 SELECT * FROM sum_up('stays');
+
+-- new bytes only, and as many as there were
+CREATE TABLE replaced (id int, v text, b bytea);
+INSERT INTO replaced SELECT i, dense(i * 5000, i), noise(i * 5000, i) FROM generate_series(1, 4) i;
+WITH u AS (UPDATE replaced SET v = overlay(v PLACING repeat('b', length(v)) FROM 1), b = overlay(b PLACING noise(length(b), 9) FROM 1) RETURNING id, md5(v), md5(b))
+    SELECT * FROM u ORDER BY 1;
+SELECT * FROM sum_up('replaced');
+UPDATE replaced SET v = right(v || repeat('c', length(v)), length(v)), b = substr(b || noise(length(b), 8), length(b) + 1);
+SELECT * FROM sum_up('replaced');
+UPDATE replaced SET v = overlay(v PLACING v FROM 1), b = substr(b || b, length(b) + 1);
+UPDATE replaced SET v = left(v, 2000) || left(v, length(v) - 2000), b = right(v, 100)::bytea || substr(b, 101);
+SELECT * FROM sum_up('replaced');
+-- parts of texts whose ends cut characters
+CREATE TABLE cut (id int, v text);
+INSERT INTO cut VALUES (1, repeat(U&'a\+01f600\20ac\00e9', 5000)), (2, repeat(U&'\00e9\+01f600', 5000)), (3, repeat(U&'\20acx', 5000) || U&'\+01f600');
+SELECT id, i, j, substr(v, i, j), substring(v FROM 5000 + i FOR j), right(left(v, i + 70), j), substr(v, length(v) - j, i)
+    FROM cut, generate_series(1, 5) i, generate_series(0, 4) j ORDER BY 1, 2, 3;

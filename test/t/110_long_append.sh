@@ -30,9 +30,16 @@ long() {
 }
 
 update="UPDATE t SET v = v || 'ab' || 'cd' WHERE id = i % 500"
-long "$n appends" "$update;" 4096
-long "$n appends, returning" "$update RETURNING v INTO kept;" 4096
+long "$n appends" "$update;" 16384
+long "$n appends, returning" "$update RETURNING v INTO kept;" 16384
 n=$((n / 4))
 long "$n subtransactions" "BEGIN $update RETURNING v INTO kept; EXCEPTION WHEN division_by_zero THEN NULL; END;" 20480
 long "$n subtransactions rolled back" "BEGIN $update RETURNING v INTO kept; PERFORM 1 / 0; EXCEPTION WHEN division_by_zero THEN NULL; END;" 49152 "500|$((500 * 6400))"
+
+# Who has a promise has it until the end, after however many others.
+sql -c 'CREATE TABLE many (id int PRIMARY KEY, v text) USING sliced' -c 'ALTER TABLE many ALTER v SET STORAGE EXTERNAL' \
+    -c "INSERT INTO many SELECT i, repeat(md5(i::text), 95) FROM generate_series(1, 21000) i"
+before=$(sql -c "SELECT md5(string_agg(md5(v || 'x'), '' ORDER BY id)) FROM many")
+is "$(sql -c "WITH u AS (UPDATE many m SET v = s.v FROM (SELECT id, v || 'x' AS v FROM many OFFSET 0) s WHERE s.id = m.id RETURNING m.id, s.v)
+    SELECT md5(string_agg(md5(v), '' ORDER BY id)) FROM u")" "$before" "21,000 promises in a tuplestore"
 server_stop long
