@@ -136,14 +136,15 @@ SELECT length(v) FROM h;
 RESET ROLE;
 EXECUTE len;
 GRANT EXECUTE ON FUNCTION pg_catalog.length(text) TO PUBLIC;
-EXPLAIN (VERBOSE, COSTS OFF) EXECUTE len;
 -- many statements while a cursor is open
 BEGIN;
 DECLARE c CURSOR FOR SELECT length(v) FROM t;
 FETCH c;
 DO $$ BEGIN FOR i IN 1..300 LOOP EXECUTE 'SELECT length(v) FROM changes.t'; END LOOP; END $$;
+\set ECHO none
 SELECT format('UPDATE t SET v = v || %L', i) FROM generate_series(1, 150) i
 \gexec
+\set ECHO all
 FETCH c;
 COMMIT;
 BEGIN;
