@@ -165,6 +165,40 @@ copy_from_slice(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
 	return true;
 }
 
+/*
+ * Copy as much of bytes [*pos, end) as some slice has that has its first.  When a
+ * slice has been replaced by a longer one its rows go one by one, as pages are
+ * pruned, so what looked like a slice may not be there any more; try all.
+ */
+static bool
+copy_from_any_slice(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 end)
+{
+	for (int tried = 0;; tried++)
+	{
+		int			seen = 0;
+		bool		found = false;
+		uint32		start;
+
+		sliced_scan_seek(&r->ts, objid, *pos, BackwardScanDirection);
+		while (!found && sliced_scan_next(&r->ts, BackwardScanDirection))
+		{
+			bool		covers;
+
+			CHECK_FOR_INTERRUPTS();
+			r->problem = look_at_row(&r->ts, *pos, row, &start, &covers);
+			if (r->problem != NULL)
+				return false;
+			found = covers && seen++ == tried;
+		}
+		if (!found)
+			return fail(r, sliced_continuation_missing);
+		if (copy_from_slice(r, row, start, true, pos, end))
+			return true;
+		if (r->problem != sliced_continuation_missing)
+			return false;
+	}
+}
+
 /* Copy what the slice kept has of bytes [*pos, end). */
 static void
 copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
@@ -205,7 +239,12 @@ read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 			return false;
 		reseek = ScanDirectionIsBackward(cursor.moving);
 		if (!copy_from_slice(r, &row, start, reseek, &pos, end))
-			return false;
+		{
+			if (r->problem != sliced_continuation_missing ||
+				!copy_from_any_slice(r, objid, &row, &pos, end))
+				return false;
+			cursor.moving = BackwardScanDirection;
+		}
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
 	}

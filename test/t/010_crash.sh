@@ -60,7 +60,7 @@ BEGIN
         WHEN 3 THEN DELETE FROM t WHERE c = who AND id = (i * 7) % 40;
         WHEN 4 THEN UPDATE t SET v = substr(v, 2), w = left(w, 1000) || w WHERE c = who AND id % 7 = i % 7;
         WHEN 5 THEN UPDATE t SET v = v || int4send(i), w = w || i WHERE c = who;
-        WHEN 6 THEN UPDATE t SET v = set_byte(v, i % length(v), 7), w = overlay(w PLACING 'crash' FROM 1 + i) WHERE c = who AND id % 3 = i % 3;
+        WHEN 6 THEN UPDATE t SET v = set_byte(v, i % length(v), 7), w = overlay(w PLACING md5(i::text) FROM 1 + i) WHERE c = who AND id % 3 = i % 3;
         ELSE INSERT INTO t SELECT who, 100 + i % 10, noise(9000), NULL ON CONFLICT DO NOTHING;
     END CASE;
 END $$;'
