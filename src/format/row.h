@@ -23,8 +23,7 @@
  *	 byte 20     21         22        24      28        32
  *		   | flags | reserved | npieces | ascii | garbage | npieces * SlicedPiece | payload ...
  *
- *	ascii		leading bytes of the value's own object known to be characters
- *				of one byte
+ *	ascii		leading bytes of the value known to be characters of one byte
  *	garbage		raw bytes in slices that the pieces share, but no piece covers
  *
  * Its payload belongs to the slice at offset 0 of the value, if npieces is 0,

@@ -22,6 +22,7 @@
 #include "access/heapam.h"
 #include "codec/codec.h"
 #include "format/pointer.h"
+#include "format/utf8.h"
 #include "miscadmin.h"
 #include "store/change.h"
 #include "store/layout.h"
@@ -412,6 +413,29 @@ write_new_bytes(Derivation *d, SlicedPiece *pieces, char *inline_bytes)
 	return inline_len;
 }
 
+/* How many leading bytes of the new value are known to be characters of one byte? */
+static uint32
+known_ascii(Derivation *d)
+{
+	const SlicedRope *rope = d->change->rope;
+	uint32		result = 0;
+
+	for (int i = 0; i < rope->nruns; i++)
+	{
+		const SlicedRun *run = &rope->runs[i];
+		uint32		known = 0;
+
+		if (run->bytes != NULL)
+			known = sliced_utf8_ascii(run->bytes, run->len);
+		else if (run->start < d->old.ascii)
+			known = Min(run->len, d->old.ascii - run->start);
+		result += known;
+		if (known < run->len)
+			break;
+	}
+	return result;
+}
+
 static void
 derive(Derivation *d)
 {
@@ -427,7 +451,7 @@ derive(Derivation *d)
 
 	/* the head goes last: who finds it finds everything */
 	sliced_writer_add_head(d->writer, d->change->valueid, pieces, d->nparts,
-						   inline_bytes, inline_len, Max(garbage, 0));
+						   inline_bytes, inline_len, known_ascii(d), Max(garbage, 0));
 	pfree(pieces);
 }
 

@@ -118,20 +118,33 @@ pass_object(Search *s, Oid objid, uint32 pos, uint32 end)
 static bool
 pass_piece(Search *s, const SlicedLayout *layout, const SlicedPiece *piece)
 {
-	uint32		start = piece->start;
-	uint32		end = piece->start + piece->len;
-
 	if (piece->objid == 0)
-		return pass_bytes(s, layout->inline_bytes + start, piece->len);
-	if (piece->objid == layout->valueid && start < layout->ascii)
-	{
-		uint32		ascii = Min(end, layout->ascii);
+		return pass_bytes(s, layout->inline_bytes + piece->start, piece->len);
+	return pass_object(s, piece->objid, piece->start, piece->start + piece->len);
+}
 
-		if (!pass_ascii(s, ascii - start))
+/* Pass over a value of 'size' bytes. */
+static bool
+pass_value(Search *s, const SlicedLayout *layout, uint32 size)
+{
+	uint32		ascii = Min(layout->ascii, size);
+	uint32		at = 0;
+
+	if (!pass_ascii(s, ascii))
+		return false;
+	for (int i = 0; i <= layout->npieces; i++)
+	{
+		SlicedPiece piece = i < layout->npieces ? layout->pieces[i] :
+			sliced_layout_rest(layout, size);
+		uint32		passed = at < ascii ? Min(ascii - at, piece.len) : 0;
+
+		at += piece.len;
+		piece.start += passed;
+		piece.len -= passed;
+		if (piece.len > 0 && !pass_piece(s, layout, &piece))
 			return false;
-		start = ascii;
 	}
-	return start == end || pass_object(s, piece->objid, start, end);
+	return true;
 }
 
 static void
@@ -139,18 +152,13 @@ search(Search *s, Oid valueid, uint32 size)
 {
 	SlicedRow	head;
 	SlicedLayout layout;
-	SlicedPiece rest;
 
 	sliced_scan_seek(&s->ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
 	if (!sliced_scan_next(&s->ts, ForwardScanDirection) || s->ts.seq != SLICED_HEAD_SEQ ||
 		sliced_row_decode(&head, s->ts.data, s->ts.len, valueid, s->ts.seq) != NULL ||
 		sliced_layout_load(&layout, &s->ts, &head) != NULL)
 		return;
-	for (int i = 0; i < layout.npieces; i++)
-		if (!pass_piece(s, &layout, &layout.pieces[i]))
-			return;
-	rest = sliced_layout_rest(&layout, size);
-	if (rest.len == 0 || pass_piece(s, &layout, &rest))
+	if (pass_value(s, &layout, size))
 		s->found = true;		/* at the end */
 	sliced_layout_free(&layout);
 }

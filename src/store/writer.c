@@ -419,7 +419,8 @@ sliced_writer_add_slices(SlicedWriter *w, Oid objid, uint32 start, const char *r
 
 void
 sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedPiece *pieces, int npieces,
-					   const char *inline_bytes, uint32 inline_len, uint32 garbage)
+					   const char *inline_bytes, uint32 inline_len, uint32 ascii,
+					   uint32 garbage)
 {
 	SlicedRow	row = {
 		.kind = SLICED_ROW_HEAD,
@@ -431,6 +432,7 @@ sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedPiece *pieces, 
 		.payload_len = inline_len,
 		.npieces = npieces,
 		.pieces = (const char *) pieces,
+		.ascii = ascii,
 		.garbage = garbage
 	};
 

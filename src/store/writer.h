@@ -74,7 +74,7 @@ extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 sta
 extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid,
 								   const SlicedPiece *pieces, int npieces,
 								   const char *inline_bytes, uint32 inline_len,
-								   uint32 garbage);
+								   uint32 ascii, uint32 garbage);
 
 /* Add a tail, with room for 'capacity' bytes of which 'len' are there already. */
 extern void sliced_writer_add_tail(SlicedWriter *writer, Oid objid, uint32 start,
