@@ -175,7 +175,7 @@ decode_tail(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq
 	memcpy(&checksum, src, sizeof(checksum));
 	if (checksum != 0)
 		return checksum_mismatch;
-	if (src[5] != 0 || src[6] != 0 || src[7] != 0)
+	if (memcmp(src + offsetof(SlicedRowHeader, kind) + 1, "\0\0", 3) != 0)
 		return "unknown flags in tail";
 	while (end > SLICED_TAIL_OVERHEAD && src[end - 1] == 0)
 		end--;

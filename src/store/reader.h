@@ -29,7 +29,8 @@ extern bool sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint3
 extern bool sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size);
 
 /*
- * For those who look at values without reading them: a cursor finds the slices of one object that have one position after another.
+ * For those who look at values without reading them: a cursor finds the slices
+ * of one object that have one position after another.
  */
 typedef struct SlicedCursor
 {
