@@ -15,7 +15,7 @@ PAIR = [SLICED_LZ4, HEAP_LZ4]
 # value of the length in between, and shown under a name of its own.
 HEAP_LIMIT = 500 * MB
 ESTIMATE = Variant("heap estimated", "heap", "lz4", HEAP_LZ4.settings)
-ESTIMATE_FROM = 10
+ESTIMATE_FROM = 100
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ def estimate_bytes(b, table, stream, first, last):
     middle = (first + last) // 2 // step * step
     b.session.run(f"UPDATE {table} SET body = {cast(stream.column, f'''content('{stream.kind}', 0, {middle})''')}")
     costs = append_bytes(b, table, middle, middle + ESTIMATE_FROM * step, step)
-    return {metric: value * (last - first) / step / ESTIMATE_FROM for metric, value in costs.items()}
+    none = append_bytes(b, table, middle, middle, step)
+    return {metric: (value - none[metric]) * (last - first) / step / ESTIMATE_FROM for metric, value in costs.items()}
 
 
 def marks(step, upto):

@@ -12,7 +12,7 @@
  * (toast_tuple_target).  Where the table does not set it, ours is put in its
  * place while heapam works on such a row.
  *
- * Everything of this kind is here, and nothing of it outlives an error.
+ * Nothing of this outlives an error.
  */
 #include "postgres.h"
 
@@ -20,7 +20,6 @@
 #include "am/am.h"
 #include "toaster/row_toast.h"
 #include "utils/inval.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 /* Innermost first. */
@@ -110,38 +109,7 @@ sliced_bridge_callbacks(TableAmRoutine *routine)
 }
 
 void
-sliced_target_raise(SlicedRaisedTarget *target, Relation rel)
+sliced_target_raise(SlicedOptions *options, Relation rel)
 {
-	StdRdOptions *options = MemoryContextAllocZero(CacheMemoryContext, sizeof(StdRdOptions));
-
-	if (rel->rd_options != NULL)
-		memcpy(options, rel->rd_options, sizeof(StdRdOptions));
-	else
-	{
-		SET_VARSIZE(options, sizeof(StdRdOptions));
-		options->fillfactor = HEAP_DEFAULT_FILLFACTOR;
-		options->parallel_workers = -1;
-	}
-	options->toast_tuple_target = sliced_row_inline_limit(rel);
-
-	target->rel = rel;
-	target->saved = rel->rd_options;
-	target->raised = (bytea *) options;
-	rel->rd_options = target->raised;
-}
-
-/*
- * If the relcache has rebuilt the entry meanwhile, it has freed what it found
- * there, ours, and what we saved is nobody's any more.
- */
-void
-sliced_target_restore(SlicedRaisedTarget *target)
-{
-	if (target->rel->rd_options == target->raised)
-	{
-		target->rel->rd_options = target->saved;
-		pfree(target->raised);
-	}
-	else if (target->saved != NULL)
-		pfree(target->saved);
+	sliced_options_exchange(options, rel)->toast_tuple_target = sliced_row_inline_limit(rel);
 }

@@ -128,21 +128,21 @@ static void
 insert_row(Relation rel, SlicedRowToast *rt, CommandId cid, int options,
 		   BulkInsertState bistate)
 {
-	SlicedRaisedTarget target;
+	SlicedOptions raised;
 
 	if (!is_long_inline_row(rt))
 	{
 		heap_insert(rel, rt->tuple, cid, options, bistate);
 		return;
 	}
-	sliced_target_raise(&target, rel);
+	sliced_target_raise(&raised, rel);
 	PG_TRY();
 	{
 		heap_insert(rel, rt->tuple, cid, options, bistate);
 	}
 	PG_FINALLY();
 	{
-		sliced_target_restore(&target);
+		sliced_options_restore(&raised);
 	}
 	PG_END_TRY();
 }
@@ -151,21 +151,21 @@ static void
 insert_rows(Relation rel, TupleTableSlot **slots, int nslots, bool any_long,
 			CommandId cid, int options, BulkInsertState bistate)
 {
-	SlicedRaisedTarget target;
+	SlicedOptions raised;
 
 	if (!any_long)
 	{
 		heap_multi_insert(rel, slots, nslots, cid, options, bistate);
 		return;
 	}
-	sliced_target_raise(&target, rel);
+	sliced_target_raise(&raised, rel);
 	PG_TRY();
 	{
 		heap_multi_insert(rel, slots, nslots, cid, options, bistate);
 	}
 	PG_FINALLY();
 	{
-		sliced_target_restore(&target);
+		sliced_options_restore(&raised);
 	}
 	PG_END_TRY();
 }
@@ -174,20 +174,20 @@ static TM_Result
 update_row(Relation rel, ItemPointer otid, SlicedRowToast *rt, CommandId cid,
 		   Snapshot crosscheck, bool wait, TM_FailureData *tmfd, LockTupleMode *lockmode)
 {
-	SlicedRaisedTarget target;
+	SlicedOptions raised;
 	TM_Result	result = TM_Invisible;
 
 	if (!is_long_inline_row(rt))
 		return heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
 
-	sliced_target_raise(&target, rel);
+	sliced_target_raise(&raised, rel);
 	PG_TRY();
 	{
 		result = heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
 	}
 	PG_FINALLY();
 	{
-		sliced_target_restore(&target);
+		sliced_options_restore(&raised);
 	}
 	PG_END_TRY();
 	return result;

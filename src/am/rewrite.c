@@ -124,9 +124,9 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 static void
 put_row(Rewrite *rw, HeapTuple tuple, HeapTuple copy)
 {
-	SlicedRaisedTarget target;
+	SlicedOptions raised;
 
-	sliced_target_raise(&target, rw->newrel);
+	sliced_target_raise(&raised, rw->newrel);
 	PG_TRY();
 	{
 		if (tuple != NULL)
@@ -136,7 +136,7 @@ put_row(Rewrite *rw, HeapTuple tuple, HeapTuple copy)
 	}
 	PG_FINALLY();
 	{
-		sliced_target_restore(&target);
+		sliced_options_restore(&raised);
 	}
 	PG_END_TRY();
 }

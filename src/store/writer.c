@@ -15,6 +15,7 @@
 #include "access/table.h"
 #include "access/toast_internals.h"
 #include "access/xact.h"
+#include "base/options.h"
 #include "base/settings.h"
 #include "catalog/catalog.h"
 #include "codec/codec.h"
@@ -26,6 +27,9 @@
 #include "utils/memutils.h"
 
 #define BATCH_ROWS	16
+
+/* A tail begins on a page with room for its next versions, so that it is pruned rarely. */
+#define TAIL_FILLFACTOR	70
 
 struct SlicedWriter
 {
@@ -440,9 +444,9 @@ sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedPiece *pieces, 
 	add_row(w, valueid, SLICED_HEAD_SEQ, &row);
 }
 
-void
-sliced_writer_add_tail(SlicedWriter *w, Oid objid, uint32 start, const char *raw, uint32 len,
-					   uint32 capacity)
+static void
+add_tail_row(SlicedWriter *w, Oid objid, uint32 start, const char *raw, uint32 len,
+			 uint32 capacity)
 {
 	SlicedRow	row = {
 		.kind = SLICED_ROW_TAIL,
@@ -455,6 +459,28 @@ sliced_writer_add_tail(SlicedWriter *w, Oid objid, uint32 start, const char *raw
 }
 
 void
+sliced_writer_add_tail(SlicedWriter *w, Oid objid, uint32 start, const char *raw, uint32 len,
+					   uint32 capacity)
+{
+	SlicedOptions roomy;
+
+	sliced_writer_flush(w);
+	add_tail_row(w, objid, start, raw, len, capacity);
+	if (capacity == len)
+		return;
+	sliced_options_exchange(&roomy, w->toastrel)->fillfactor = TAIL_FILLFACTOR;
+	PG_TRY();
+	{
+		sliced_writer_flush(w);
+	}
+	PG_FINALLY();
+	{
+		sliced_options_restore(&roomy);
+	}
+	PG_END_TRY();
+}
+
+void
 sliced_writer_update_tail(SlicedWriter *w, ItemPointer tid, Oid objid, uint32 start,
 						  const char *raw, uint32 len, uint32 capacity)
 {
@@ -464,7 +490,7 @@ sliced_writer_update_tail(SlicedWriter *w, ItemPointer tid, Oid objid, uint32 st
 	TM_Result	result;
 
 	sliced_writer_flush(w);
-	sliced_writer_add_tail(w, objid, start, raw, len, capacity);
+	add_tail_row(w, objid, start, raw, len, capacity);
 	tuple = w->tuples[0];
 	result = heap_update(w->toastrel, tid, tuple, GetCurrentCommandId(true), InvalidSnapshot,
 						 true, &tmfd, &lockmode);
