@@ -49,6 +49,31 @@ wait "$reader"
 half=$(($(wc -l <"$PGS_TMP/reader") / 2))
 is "$(tail -n "$half" "$PGS_TMP/reader")" "$(head -n "$half" "$PGS_TMP/reader")" "an old snapshot on the standby ($half rows)"
 
+# a value that grows, is rolled back and vacuumed while the standby reads it
+on primary -c 'CREATE TABLE growing (n int, v text) USING sliced' -c 'INSERT INTO growing VALUES (0, $$$$)' \
+    -c 'CREATE FUNCTION line(n int) RETURNS text LANGUAGE sql AS $f$ SELECT n || repeat($$.$$, n % 300) || $$;$$ $f$' \
+    -c 'CREATE FUNCTION lines(n int) RETURNS text LANGUAGE sql AS $f$
+        SELECT coalesce(string_agg(line(i), $$$$ ORDER BY i), $$$$) FROM generate_series(1, n) i $f$' \
+    -c 'CREATE PROCEDURE grow(upto int) LANGUAGE plpgsql AS $p$ BEGIN
+        FOR i IN 1 .. upto LOOP
+            UPDATE growing SET v = v || $$rolled back$$; ROLLBACK;
+            UPDATE growing SET n = n + 1, v = v || line(n + 1); COMMIT;
+        END LOOP; END $p$'
+caught_up "before growth"
+on primary -c 'CALL grow(6000)' &
+writer=$!
+while kill -0 "$writer" 2>/dev/null; do
+    on standby -c 'SELECT n, v = whole, length(v) = length(whole), right(v, 200) = right(whole, 200) FROM growing, lines(n) whole'
+    on primary -c 'VACUUM growing'
+done >"$PGS_TMP/growth" &
+on standby -c 'BEGIN ISOLATION LEVEL REPEATABLE READ' -c 'SELECT n, v = lines(n) FROM growing' -c "SELECT pg_sleep(3)" \
+    -c 'SELECT n, v = lines(n) FROM growing' >"$PGS_TMP/reader"
+wait
+is "$(grep -v '|t|t|t$' "$PGS_TMP/growth")" '' "the standby reads a value that grows"
+echo "# $(uniq "$PGS_TMP/growth" | wc -l) different lengths"
+is "$(sed '/^$/d; s/.*|//' "$PGS_TMP/reader" | xargs) $(sed '/^$/d' "$PGS_TMP/reader" | uniq | wc -l)" 't t 1' "an old snapshot of it"
+caught_up "growth"
+
 # a transaction in progress when the standby is promoted is gone
 on primary -c 'BEGIN; UPDATE t SET v = dense(50000)' -c 'SELECT pg_sleep(30)' >/dev/null 2>&1 &
 sleep 1
