@@ -1,0 +1,52 @@
+-- A change writes what it changes, whatever the length of the value: bytes of
+-- WAL, without those of commit (34).  Medians, because checkpoints and merges of
+-- small slices add to some.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+CREATE TABLE costs (id int PRIMARY KEY, n int, v text, b bytea) USING sliced;
+ALTER TABLE costs ALTER b SET STORAGE EXTERNAL;
+INSERT INTO costs SELECT 1, 0, string_agg(md5(i::text), '' ORDER BY i), convert_to(string_agg(md5((-i)::text), '' ORDER BY i), 'UTF8')
+    FROM generate_series(1, 60000) i;
+INSERT INTO costs SELECT 2, 0, repeat('not so long; ', 300), convert_to(repeat(md5('b'), 100), 'UTF8');
+CHECKPOINT;
+
+-- is the median for 'times' transactions with the statement within the limit?
+CREATE PROCEDURE costs(statement text, at_most int, times int) LANGUAGE plpgsql AS $$
+DECLARE plan json; measured int[]; median int;
+BEGIN
+    FOR i IN 1 .. times LOOP
+        EXECUTE 'EXPLAIN (ANALYZE, WAL, TIMING OFF, FORMAT JSON) ' || statement INTO plan;
+        COMMIT;
+        measured := measured || (plan->0->'Plan'->>'WAL Bytes')::int;
+    END LOOP;
+    median := percentile_disc(0.5) WITHIN GROUP (ORDER BY m) FROM unnest(measured) m;
+    RAISE NOTICE '%: %', statement, CASE WHEN median <= at_most THEN 'at most ' || at_most ELSE median || ': ' || measured::text END;
+END $$;
+
+SET client_min_messages = notice;
+CALL costs('UPDATE costs SET n = n + 1 WHERE id = 1', 90, 9);
+CALL costs('UPDATE costs SET v = v || ''x'' WHERE id = 1', 180, 41);
+CALL costs('UPDATE costs SET b = b || ''x'' WHERE id = 1', 180, 41);
+CALL costs('UPDATE costs SET v = v || ''x'', b = b || ''x'' WHERE id = 1', 290, 41);
+CALL costs('UPDATE costs SET v = v || ''x'' WHERE id = 2', 180, 41);
+CALL costs('UPDATE costs SET b = b || ''x'' WHERE id = 2', 180, 41);
+CALL costs('UPDATE costs SET v = v || repeat(md5(n::text), 3) WHERE id = 1', 350, 41);
+CALL costs('UPDATE costs SET v = overlay(v PLACING ''x'' FROM 1000000) WHERE id = 1', 600, 9);
+CALL costs('UPDATE costs SET b = set_byte(b, 1000000, n % 7) WHERE id = 1', 600, 9);
+CALL costs('UPDATE costs SET v = right(v, -10) WHERE id = 1', 600, 9);
+CALL costs('UPDATE costs SET v = left(v, -10) WHERE id = 1', 600, 9);
+
+-- what applications send
+CREATE TABLE sent AS SELECT v, v || 'x' AS w FROM costs WHERE id = 1;
+UPDATE costs SET v = sent.v FROM sent WHERE id = 1;
+CALL costs('UPDATE costs SET n = n + 1, v = sent.v || '''' FROM sent WHERE id = 1', 90, 9);
+CALL costs('UPDATE costs SET v = CASE WHEN length(costs.v) % 2 = 0 THEN sent.w ELSE sent.v END || '''' FROM sent WHERE id = 1', 600, 9);
+
+-- a trigger that changes the row again
+CREATE FUNCTION count_updates() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.n := old.n + 1; RETURN new; END $$;
+CREATE TRIGGER count_updates BEFORE UPDATE ON costs FOR EACH ROW EXECUTE FUNCTION count_updates();
+CALL costs('UPDATE costs SET b = b || ''x'' WHERE id = 1', 350, 41);
+SELECT * FROM sliced.verify('costs');
+DROP TABLE costs, sent;
+DROP PROCEDURE costs;
+DROP FUNCTION count_updates;
