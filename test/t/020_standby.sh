@@ -65,7 +65,7 @@ writer=$!
 while kill -0 "$writer" 2>/dev/null; do
     on standby -c 'SELECT n, v = whole, length(v) = length(whole), right(v, 200) = right(whole, 200) FROM growing, lines(n) whole'
     on primary -c 'VACUUM growing'
-done >"$PGS_TMP/growth" &
+done >"$PGS_TMP/growth" 2>&1 &
 on standby -c 'BEGIN ISOLATION LEVEL REPEATABLE READ' -c 'SELECT n, v = lines(n) FROM growing' -c "SELECT pg_sleep(3)" \
     -c 'SELECT n, v = lines(n) FROM growing' >"$PGS_TMP/reader"
 wait

@@ -4,7 +4,7 @@
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
-dir=$PGS_ROOT/test/t/functions seed=${SEED:-15} count=${CASES:-1500}
+dir=$PGS_ROOT/test/t/functions seed=${SEED:-15} count=${CASES:-2500}
 echo "# seed $seed, $count cases; SEED=... and CASES=... for others"
 
 ascii='abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,;:-+*/()'
