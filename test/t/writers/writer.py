@@ -24,7 +24,11 @@ def grow(i):
 
 
 def change(i):
-    """Do something to some other rows, and to their twins in heap."""
+    """Do something to some other rows, and to their twins in heap.
+
+    In one statement, with one snapshot: a row that is deleted and inserted again
+    meanwhile is there for both tables or for neither.
+    """
     new = R.choice([
         f"v = v || '{i}'", f"v = v || '{i}'", f"b = b || '{i}'::bytea", f"b = set_byte(b, {i} % length(b), 7), v = v || {i}",
         f"v = overlay(v PLACING '<{i}>' FROM 1 + {i * 7919} % length(v))", f"v = overlay(v PLACING '' FROM 1 + {i * 7919} % length(v) FOR 9)",
@@ -32,13 +36,13 @@ def change(i):
         "b = substr(b, 1, 50000) || b", "b = CASE WHEN length(b) > 100000 THEN substr(b, 60000) ELSE b END",
     ])
     which = R.choice([f"id = {i % 12 + 1}", f"id = {R.randrange(12) + 1}", f"id IN ({i % 12 + 1}, {i % 5 + 1})"])
-    statement = f"UPDATE @ SET {new} WHERE {which};"
+    statement = f"UPDATE @ SET {new} WHERE {which}"
     if R.random() < 0.05:
-        statement = f"DELETE FROM @ WHERE id = {i % 12 + 1};"
+        statement = f"DELETE FROM @ WHERE id = {i % 12 + 1}"
     elif R.random() < 0.15:
         statement = (f"INSERT INTO @ AS o VALUES ({i % 12 + 1}, repeat('{i},', 2000), 'new') "
-                     f"ON CONFLICT (id) DO UPDATE SET v = o.v || 'conflict', b = o.b || excluded.b;")
-    return statement.replace("@", "t") + "\n" + statement.replace("@", "h")
+                     f"ON CONFLICT (id) DO UPDATE SET v = o.v || 'conflict', b = o.b || excluded.b")
+    return f"WITH twin AS ({statement.replace('@', 'h')}) {statement.replace('@', 't')};"
 
 
 def work(i):
