@@ -4,11 +4,13 @@ import math
 
 from drawing import TITLES, text
 
-LEFT, PANEL, HEIGHT, RIGHT = 60, 400, 230, 110
+LEFT, PANEL, HEIGHT, RIGHT = 60, 400, 230, 150
 
 # From the first case to the last, and how the line is drawn.
 STYLES = {"sliced": ((27, 108, 168), (140, 200, 240), ""), "heap": ((70, 70, 70), (190, 190, 190), ""),
-          "heap estimated": ((70, 70, 70), (190, 190, 190), ' stroke-dasharray="3 3"')}
+          "heap estimated": ((70, 70, 70), (190, 190, 190), ' stroke-dasharray="3 3"'),
+          "sliced zstd": ((27, 108, 168), (140, 200, 240), ' stroke-dasharray="8 3"'),
+          "heap pglz": ((70, 70, 70), (190, 190, 190), ' stroke-dasharray="8 3"')}
 
 
 def style(variant):
@@ -81,7 +83,7 @@ def panel(curves, metric, top):
                    f'{style(variant)[2]}/>')
     ends = {key: y.at(points[-1][1]) for key, points in lines.items() if not continues(lines, *key)}
     for (case, variant), place in spread_out(ends, 10).items():
-        out.append(text(x.end + 6, place + 3, f"{case}, {variant.split()[0]}", size=9))
+        out.append(text(x.end + 6, place + 3, f"{case}, {variant.removesuffix(' lz4')}", size=9))
     return out, max(bottom, top + 14 + 10 * len(ends)) + 44
 
 

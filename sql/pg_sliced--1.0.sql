@@ -122,3 +122,121 @@ LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
 CREATE FUNCTION sliced.edit_concat(VARIADIC "any") RETURNS text
 AS 'MODULE_PATHNAME', 'sliced_edit_concat'
 LANGUAGE C STABLE PARALLEL UNSAFE;
+
+-- The same for jsonb.  A part is a container within a document that is not copied.
+
+CREATE FUNCTION sliced.jsonb_field(jsonb, text) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_field'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_field_part(jsonb, text) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_field_part'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_field_text(jsonb, text) RETURNS text
+AS 'MODULE_PATHNAME', 'sliced_jsonb_field_text'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_element(jsonb, int) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_element'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_element_part(jsonb, int) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_element_part'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_element_text(jsonb, int) RETURNS text
+AS 'MODULE_PATHNAME', 'sliced_jsonb_element_text'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path(jsonb, VARIADIC text[]) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_part(jsonb, VARIADIC text[]) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_part'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_text(jsonb, VARIADIC text[]) RETURNS text
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_text'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_exists(jsonb, text) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_exists'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_exists_any(jsonb, text[]) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_exists_any'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_exists_all(jsonb, text[]) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_exists_all'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_typeof(jsonb) RETURNS text
+AS 'MODULE_PATHNAME', 'sliced_jsonb_typeof'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_array_length(jsonb) RETURNS int
+AS 'MODULE_PATHNAME', 'sliced_jsonb_array_length'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_object_keys(jsonb) RETURNS SETOF text
+AS 'MODULE_PATHNAME', 'sliced_jsonb_object_keys'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_contains(jsonb, jsonb) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_contains'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_contained(jsonb, jsonb) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_contained'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_exists(jsonb, jsonpath, jsonb, bool) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_exists'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_exists_tz(jsonb, jsonpath, jsonb, bool) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_exists_tz'
+LANGUAGE C STRICT STABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_match(jsonb, jsonpath, jsonb, bool) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_match'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_match_tz(jsonb, jsonpath, jsonb, bool) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_match_tz'
+LANGUAGE C STRICT STABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_query_array(jsonb, jsonpath, jsonb, bool) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_query_array'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_query_array_tz(jsonb, jsonpath, jsonb, bool) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_query_array_tz'
+LANGUAGE C STRICT STABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_query_first(jsonb, jsonpath, jsonb, bool) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_query_first'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_query_first_tz(jsonb, jsonpath, jsonb, bool) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_query_first_tz'
+LANGUAGE C STRICT STABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_query(jsonb, jsonpath, jsonb, bool) RETURNS SETOF jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_query'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_query_tz(jsonb, jsonpath, jsonb, bool) RETURNS SETOF jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_query_tz'
+LANGUAGE C STRICT STABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_exists_opr(jsonb, jsonpath) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_exists_opr'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.jsonb_path_match_opr(jsonb, jsonpath) RETURNS bool
+AS 'MODULE_PATHNAME', 'sliced_jsonb_path_match_opr'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;

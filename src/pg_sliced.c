@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "plan/plan.h"
 #include "store/growth.h"
+#include "toaster/document.h"
 #include "toaster/promise.h"
 
 PG_MODULE_MAGIC;
@@ -22,6 +23,7 @@ _PG_init(void)
 	sliced_bridge_init();
 	sliced_growth_init();
 	sliced_promises_init();
+	sliced_documents_init();
 	sliced_swap_init();
 	sliced_run_init();
 }

@@ -48,6 +48,43 @@ static const Swap readers[] = {
 	{F_RIGHT, "text_right"},
 	{F_GET_BYTE, "get_byte"},
 	{F_GET_BIT_BYTEA_INT8, "get_bit"},
+	{F_JSONB_OBJECT_FIELD, "jsonb_field"},
+	{F_JSONB_OBJECT_FIELD_TEXT, "jsonb_field_text"},
+	{F_JSONB_ARRAY_ELEMENT, "jsonb_element"},
+	{F_JSONB_ARRAY_ELEMENT_TEXT, "jsonb_element_text"},
+	{F_JSONB_EXTRACT_PATH, "jsonb_path"},
+	{F_JSONB_EXTRACT_PATH_TEXT, "jsonb_path_text"},
+	{F_JSONB_EXISTS, "jsonb_exists"},
+	{F_JSONB_EXISTS_ANY, "jsonb_exists_any"},
+	{F_JSONB_EXISTS_ALL, "jsonb_exists_all"},
+	{F_JSONB_TYPEOF, "jsonb_typeof"},
+	{F_JSONB_ARRAY_LENGTH, "jsonb_array_length"},
+	{F_JSONB_OBJECT_KEYS, "jsonb_object_keys"},
+	{F_JSONB_CONTAINS, "jsonb_contains"},
+	{F_JSONB_CONTAINED, "jsonb_contained"},
+	{F_JSONB_PATH_EXISTS, "jsonb_path_exists"},
+	{F_JSONB_PATH_EXISTS_TZ, "jsonb_path_exists_tz"},
+	{F_JSONB_PATH_EXISTS_OPR, "jsonb_path_exists_opr"},
+	{F_JSONB_PATH_MATCH, "jsonb_path_match"},
+	{F_JSONB_PATH_MATCH_TZ, "jsonb_path_match_tz"},
+	{F_JSONB_PATH_MATCH_OPR, "jsonb_path_match_opr"},
+	{F_JSONB_PATH_QUERY, "jsonb_path_query"},
+	{F_JSONB_PATH_QUERY_TZ, "jsonb_path_query_tz"},
+	{F_JSONB_PATH_QUERY_ARRAY, "jsonb_path_query_array"},
+	{F_JSONB_PATH_QUERY_ARRAY_TZ, "jsonb_path_query_array_tz"},
+	{F_JSONB_PATH_QUERY_FIRST, "jsonb_path_query_first"},
+	{F_JSONB_PATH_QUERY_FIRST_TZ, "jsonb_path_query_first_tz"},
+};
+
+/*
+ * Functions that return parts of what they read.  Where the result is the first
+ * argument of another one of ours, they return where the part is: it takes that
+ * for what it is (toaster/jsonb_part.h).
+ */
+static const Swap parts[] = {
+	{F_JSONB_OBJECT_FIELD, "jsonb_field_part"},
+	{F_JSONB_ARRAY_ELEMENT, "jsonb_element_part"},
+	{F_JSONB_EXTRACT_PATH, "jsonb_path_part"},
 };
 
 /* Functions that make promises.  The first argument is what they change. */
@@ -76,6 +113,7 @@ static const Swap editors[] = {
 
 /* What takes the place of each, once found; InvalidOid if there is nothing. */
 static Oid	reader_oids[lengthof(readers)];
+static Oid	part_oids[lengthof(parts)];
 static Oid	editor_oids[lengthof(editors)];
 static bool found = false;
 
@@ -122,6 +160,8 @@ find_functions(Oid handler)
 	found = true;
 	for (int i = 0; i < lengthof(readers); i++)
 		reader_oids[i] = find_function(&readers[i], namespace);
+	for (int i = 0; i < lengthof(parts); i++)
+		part_oids[i] = find_function(&parts[i], namespace);
 	for (int i = 0; i < lengthof(editors); i++)
 		editor_oids[i] = find_function(&editors[i], namespace);
 }
@@ -170,7 +210,30 @@ called_function(Node *expr)
 	return NULL;
 }
 
+/* The arguments of the function that an expression calls. */
+static List *
+arguments(Node *expr)
+{
+	return IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
+}
+
 /* ---- functions that read ---- */
+
+/* The expression's function is one of ours: is its argument a part of something? */
+static void
+swap_part(Node *expr, Work *work)
+{
+	Oid		   *function;
+
+	while (arguments(expr) != NIL)
+	{
+		expr = linitial(arguments(expr));
+		function = called_function(expr);
+		if (function == NULL ||
+			!swap_function(function, parts, part_oids, lengthof(parts), work))
+			break;
+	}
+}
 
 static bool
 swap_readers(Node *expr, Work *work)
@@ -180,8 +243,9 @@ swap_readers(Node *expr, Work *work)
 	if (expr == NULL)
 		return false;
 	function = called_function(expr);
-	if (function != NULL)
-		swap_function(function, readers, reader_oids, lengthof(readers), work);
+	if (function != NULL &&
+		swap_function(function, readers, reader_oids, lengthof(readers), work))
+		swap_part(expr, work);
 	return expression_tree_walker(expr, swap_readers, work);
 }
 
@@ -260,7 +324,7 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	function = called_function(expr);
 	if (function != NULL)
 	{
-		List	   *args = IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
+		List	   *args = arguments(expr);
 		bool		swapped = swap_function(function, editors, editor_oids, lengthof(editors),
 											work);
 

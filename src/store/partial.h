@@ -1,0 +1,65 @@
+/*
+ * partial.h
+ *	  A value in memory, as far as anybody has needed it.
+ *
+ * The bytes have their places from the beginning, but those that nobody has
+ * asked for are not there: memory that is never touched costs nothing.  So code
+ * that follows offsets can work on a value as if it had been read, as long as it
+ * says what it needs first.
+ */
+#ifndef SLICED_STORE_PARTIAL_H
+#define SLICED_STORE_PARTIAL_H
+
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "store/layout.h"
+
+/* Bytes [from, to) of the value. */
+typedef struct SlicedRange
+{
+	uint32		from;
+	uint32		to;
+} SlicedRange;
+
+typedef struct SlicedPartial
+{
+	MemoryContext mcxt;			/* of all that follows */
+	struct varlena *varlena;	/* header, which is valid, and bytes */
+	char	   *bytes;			/* the bytes in it */
+	uint32		size;			/* their number */
+	SlicedRange last;			/* a range that is there: the one asked for last */
+	int			nranges;
+	int			maxranges;
+	SlicedRange *ranges;		/* those that are there: in order, not touching */
+	bool		have_layout;
+	SlicedLayout layout;
+} SlicedPartial;
+
+/* For a value of 'size' bytes, none of which are there. */
+extern void sliced_partial_init(SlicedPartial *partial, MemoryContext mcxt, uint32 size);
+
+/*
+ * The first range that is not there of bytes [from, to); 'missing.from' is 'to'
+ * if they all are.
+ */
+extern SlicedRange sliced_partial_missing(SlicedPartial *partial, uint32 from, uint32 to);
+
+/* Bytes [from, to) have been put in their places. */
+extern void sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to);
+
+/*
+ * Read bytes [from, to) of the value 'ptr', and whatever else is in the same
+ * slices and cheap to have.
+ */
+extern void sliced_partial_read(SlicedPartial *partial, const struct varatt_external *ptr,
+								uint32 from, uint32 to);
+
+/* Are bytes [from, to) there? */
+static inline bool
+sliced_partial_has(const SlicedPartial *partial, uint32 from, uint32 to)
+{
+	return from >= partial->last.from && to <= partial->last.to;
+}
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * document.c
+ *	  Values that a statement reads here and there.
+ *
+ * A few documents are kept, those used last.  They go when the expression that
+ * first asked for one does, which is when its statement ends; and with the
+ * transaction, or when a part of it is rolled back: then the same pointer may come
+ * to stand for other bytes.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "format/pointer.h"
+#include "toaster/document.h"
+#include "toaster/promise.h"
+#include "utils/memutils.h"
+
+#define MAX_DOCUMENTS	8
+
+/* Documents that are together longer than this are not kept beside each other. */
+#define MAX_TOGETHER	(64 * 1024 * 1024)
+
+static SlicedDocument *documents[MAX_DOCUMENTS];
+static int	ndocuments = 0;
+static uint64 uses = 0;
+static bool ends_with_owner = false;	/* somebody's end will be theirs */
+
+static void
+forget_document(int i)
+{
+	MemoryContextDelete(documents[i]->partial.mcxt);
+	documents[i] = documents[--ndocuments];
+}
+
+static void
+forget_all(void)
+{
+	while (ndocuments > 0)
+		forget_document(ndocuments - 1);
+}
+
+static void
+at_end_of_owner(void *arg)
+{
+	ends_with_owner = false;
+	forget_all();
+}
+
+/* Forget everything when this context goes, unless another one's end is the end. */
+static void
+end_with(MemoryContext owner)
+{
+	MemoryContextCallback *callback;
+
+	if (ends_with_owner)
+		return;
+	callback = MemoryContextAlloc(owner, sizeof(MemoryContextCallback));
+	callback->func = at_end_of_owner;
+	callback->arg = NULL;
+	MemoryContextRegisterResetCallback(owner, callback);
+	ends_with_owner = true;
+}
+
+/* Make room for one more document, of 'size' bytes. */
+static void
+make_room(uint32 size)
+{
+	for (;;)
+	{
+		uint64		together = size;
+		int			oldest = -1;
+
+		for (int i = 0; i < ndocuments; i++)
+		{
+			together += documents[i]->partial.size;
+			if (documents[i]->pins == 0 &&
+				(oldest < 0 || documents[i]->used < documents[oldest]->used))
+				oldest = i;
+		}
+		if (oldest < 0 || (ndocuments < MAX_DOCUMENTS && together <= MAX_TOGETHER))
+			break;
+		forget_document(oldest);
+	}
+	if (ndocuments == MAX_DOCUMENTS)
+		elog(ERROR, "too many documents are being read at once");
+}
+
+static SlicedDocument *
+add_document(const struct varatt_external *ptr)
+{
+	MemoryContext mcxt;
+	SlicedDocument *doc;
+
+	make_room(sliced_pointer_size(ptr));
+	mcxt = AllocSetContextCreate(TopMemoryContext, "sliced document", ALLOCSET_SMALL_SIZES);
+	PG_TRY();
+	{
+		doc = MemoryContextAllocZero(mcxt, sizeof(SlicedDocument));
+		doc->ptr = *ptr;
+		sliced_partial_init(&doc->partial, mcxt, sliced_pointer_size(ptr));
+	}
+	PG_CATCH();
+	{
+		MemoryContextDelete(mcxt);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	documents[ndocuments++] = doc;
+	return doc;
+}
+
+static SlicedDocument *
+document_at(const struct varatt_external *ptr)
+{
+	for (int i = 0; i < ndocuments; i++)
+	{
+		SlicedDocument *doc = documents[i];
+
+		if (doc->ptr.va_valueid == ptr->va_valueid &&
+			doc->ptr.va_toastrelid == ptr->va_toastrelid &&
+			doc->ptr.va_rawsize == ptr->va_rawsize)
+		{
+			doc->used = ++uses;
+			return doc;
+		}
+	}
+	return NULL;
+}
+
+/* The document at a pointer of ours. */
+static SlicedDocument *
+get_document(const struct varatt_external *ptr)
+{
+	SlicedDocument *doc = document_at(ptr);
+
+	if (doc == NULL)
+		doc = add_document(ptr);
+	doc->used = ++uses;
+	return doc;
+}
+
+SlicedDocument *
+sliced_document_at(const struct varatt_external *ptr, FunctionCallInfo fcinfo)
+{
+	if (fcinfo != NULL)
+		end_with(fcinfo->flinfo->fn_mcxt);
+	return get_document(ptr);
+}
+
+/* Bytes of a promise that are copied at a time. */
+#define CHUNK	4096
+
+/* Read bytes [from, to) of a promise: some are of its base, which is a document too. */
+static void
+read_promise(SlicedDocument *doc, const SlicedRope *rope, uint32 from, uint32 to)
+{
+	SlicedDocument *base = get_document(&rope->base);
+	uint32		at = 0;
+
+	from -= from % CHUNK;
+	to = Min((uint64) to + (CHUNK - 1) - (to + (CHUNK - 1)) % CHUNK, doc->partial.size);
+
+	for (int i = 0; i < rope->nruns; i++)
+	{
+		const SlicedRun *run = &rope->runs[i];
+		uint32		first = Max(from, at);
+		uint32		next = Min(to, at + run->len);
+
+		if (first < next)
+			memcpy(doc->partial.bytes + first,
+				   run->bytes != NULL ? run->bytes + (first - at) :
+				   sliced_document_need(base, run->start + (first - at), next - first),
+				   next - first);
+		at += run->len;
+	}
+	sliced_partial_add(&doc->partial, from, to);
+}
+
+/* Bytes of the document are needed that are not there. */
+static void
+fetch(SlicedDocument *doc, uint32 from, uint32 to)
+{
+	char		datum[TOAST_POINTER_SIZE];
+	struct varatt_external stored;
+
+	sliced_pointer_set(datum, doc->ptr.va_toastrelid, doc->ptr.va_valueid, doc->partial.size);
+	if (sliced_stored_pointer(&stored, (struct varlena *) datum))
+		sliced_partial_read(&doc->partial, &stored, from, to);
+	else
+		read_promise(doc, sliced_rope_of((struct varlena *) datum), from, to);
+}
+
+void
+sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to)
+{
+	SlicedRange missing;
+
+	if (to > doc->partial.size || to < from)
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("value %u does not have the structure of its type",
+					   doc->ptr.va_valueid));
+	missing = sliced_partial_missing(&doc->partial, from, to);
+	if (missing.from == to)
+		return;
+
+	doc->pins++;
+	PG_TRY();
+	{
+		fetch(doc, from, to);
+	}
+	PG_FINALLY();
+	{
+		doc->pins--;
+	}
+	PG_END_TRY();
+}
+
+static void
+at_end_of_transaction(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_COMMIT:
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PREPARE:
+		case XACT_EVENT_PARALLEL_COMMIT:
+		case XACT_EVENT_PARALLEL_ABORT:
+			forget_all();
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
+						 void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		forget_all();
+}
+
+void
+sliced_documents_init(void)
+{
+	RegisterXactCallback(at_end_of_transaction, NULL);
+	RegisterSubXactCallback(at_end_of_subtransaction, NULL);
+}

@@ -1,0 +1,53 @@
+/*
+ * document.h
+ *	  Values that a statement reads here and there.
+ *
+ * doc->>'a', doc->>'b' ... WHERE doc->>'c' = ... looks at one document many times.
+ * So what has been read of a value is kept until the statement is over, and each of
+ * its slices is read once.
+ */
+#ifndef SLICED_TOASTER_DOCUMENT_H
+#define SLICED_TOASTER_DOCUMENT_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "store/partial.h"
+
+typedef struct SlicedDocument SlicedDocument;
+
+struct SlicedDocument
+{
+	SlicedPartial partial;		/* its bytes, as far as they have been needed */
+	struct varatt_external ptr;
+	uint64		used;			/* when it was used last */
+	int			pins;			/* who needs it while others are read */
+};
+
+/*
+ * The document at a pointer of ours, to a stored value or a promise.  It stays
+ * until the next call, or longer.  'fcinfo' is of the function that asks, if one
+ * does: documents last as long as its expression.
+ */
+extern SlicedDocument *sliced_document_at(const struct varatt_external *ptr,
+										  FunctionCallInfo fcinfo);
+
+/* Read what is missing of bytes [from, to). */
+extern void sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to);
+
+/*
+ * Bytes [at, at + len) of the document, in their place: other bytes that have been
+ * needed are where they belong.
+ */
+static inline const char *
+sliced_document_need(SlicedDocument *doc, uint32 at, uint32 len)
+{
+	if (!sliced_partial_has(&doc->partial, at, at + len))
+		sliced_document_read(doc, at, at + len);
+	return doc->partial.bytes + at;
+}
+
+/* Called once, when the library is loaded. */
+extern void sliced_documents_init(void);
+
+#endif

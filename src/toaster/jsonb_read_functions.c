@@ -1,0 +1,668 @@
+/*
+ * jsonb_read_functions.c
+ *	  Functions of core that look at a part of a jsonb document, without reading
+ *	  the rest.
+ *
+ * As in read_functions.c: each does what that of core does, and leaves to it what
+ * it has no better way for.  Where core's code does well once it has the bytes, it
+ * gets the document with those in their places which it is going to look at.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/string.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "toaster/jsonb_part.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonpath.h"
+
+/* ---- results ---- */
+
+/* What a function makes of the place it has found. */
+typedef Datum (*MakeResult) (FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place);
+
+static Datum
+as_jsonb(FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place)
+{
+	JsonbValue	value;
+
+	sliced_place_value(doc, place, &value);
+	PG_RETURN_JSONB_P(JsonbValueToJsonb(&value));
+}
+
+/* For functions of ours, who take the argument for what it is. */
+static Datum
+as_part(FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place)
+{
+	return sliced_place_is_container(place) ? sliced_part_make(doc, place) :
+		as_jsonb(fcinfo, doc, place);
+}
+
+static Datum
+as_text(FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place)
+{
+	JsonbValue	value;
+
+	sliced_place_value(doc, place, &value);
+	switch (value.type)
+	{
+		case jbvNull:
+			PG_RETURN_NULL();
+		case jbvString:
+			PG_RETURN_TEXT_P(cstring_to_text_with_len(value.val.string.val,
+													  value.val.string.len));
+		case jbvBool:
+			PG_RETURN_TEXT_P(cstring_to_text(value.val.boolean ? "true" : "false"));
+		case jbvNumeric:
+			PG_RETURN_TEXT_P(cstring_to_text(DatumGetCString(
+				DirectFunctionCall1(numeric_out, NumericGetDatum(value.val.numeric)))));
+		default:
+			PG_RETURN_TEXT_P(cstring_to_text(JsonbToCString(NULL, value.val.binary.data,
+															value.val.binary.len)));
+	}
+}
+
+/* ---- one step: -> and ->> ---- */
+
+static Datum
+field(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
+{
+	SlicedNode	node;
+	SlicedPlace place;
+	text	   *key;
+
+	if (!sliced_part_get(fcinfo, 0, &node))
+		return core(fcinfo);
+	key = PG_GETARG_TEXT_PP(1);
+	if (!sliced_node_field(&node, VARDATA_ANY(key), VARSIZE_ANY_EXHDR(key), &place))
+		PG_RETURN_NULL();
+	return result(fcinfo, node.doc, &place);
+}
+
+static Datum
+element(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
+{
+	SlicedNode	node;
+	SlicedPlace place;
+
+	if (!sliced_part_get(fcinfo, 0, &node))
+		return core(fcinfo);
+	if (!sliced_node_element(&node, PG_GETARG_INT32(1), &place))
+		PG_RETURN_NULL();
+	return result(fcinfo, node.doc, &place);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_field);
+
+Datum
+sliced_jsonb_field(PG_FUNCTION_ARGS)
+{
+	return field(fcinfo, jsonb_object_field, as_jsonb);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_field_part);
+
+Datum
+sliced_jsonb_field_part(PG_FUNCTION_ARGS)
+{
+	return field(fcinfo, jsonb_object_field, as_part);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_field_text);
+
+Datum
+sliced_jsonb_field_text(PG_FUNCTION_ARGS)
+{
+	return field(fcinfo, jsonb_object_field_text, as_text);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_element);
+
+Datum
+sliced_jsonb_element(PG_FUNCTION_ARGS)
+{
+	return element(fcinfo, jsonb_array_element, as_jsonb);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_element_part);
+
+Datum
+sliced_jsonb_element_part(PG_FUNCTION_ARGS)
+{
+	return element(fcinfo, jsonb_array_element, as_part);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_element_text);
+
+Datum
+sliced_jsonb_element_text(PG_FUNCTION_ARGS)
+{
+	return element(fcinfo, jsonb_array_element_text, as_text);
+}
+
+/* ---- several steps: #>, #>>, jsonb_extract_path(), subscripts ---- */
+
+/* Go one step of a path. */
+static bool
+step(const SlicedNode *node, text *name, SlicedPlace *place)
+{
+	char	   *digits;
+	char	   *end;
+	int			index;
+
+	if (sliced_node_is_object(node))
+		return sliced_node_field(node, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), place);
+	if (sliced_node_is_scalar(node))
+		return false;
+	digits = text_to_cstring(name);
+	errno = 0;
+	index = strtoint(digits, &end, 10);
+	return end != digits && *end == '\0' && errno == 0 &&
+		sliced_node_element(node, index, place);
+}
+
+static Datum
+path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
+{
+	SlicedNode	node;
+	SlicedPlace place;
+	ArrayType  *names = PG_GETARG_ARRAYTYPE_P(1);
+	ArrayIterator iterator;
+	Datum		name;
+	bool		isnull;
+
+	/* without steps core returns what it is given, so that is not to be ours */
+	if (ArrayGetNItems(ARR_NDIM(names), ARR_DIMS(names)) == 0 || array_contains_nulls(names) ||
+		!sliced_part_get(fcinfo, 0, &node))
+		return core(fcinfo);
+
+	iterator = array_create_iterator(names, 0, NULL);
+	for (bool first = true; array_iterate(iterator, &name, &isnull); first = false)
+	{
+		if (!first && !sliced_place_is_container(&place))
+			PG_RETURN_NULL();
+		if (!first)
+			node = sliced_node_open(node.doc, place.start);
+		if (!step(&node, DatumGetTextPP(name), &place))
+			PG_RETURN_NULL();
+	}
+	return result(fcinfo, node.doc, &place);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_path);
+
+Datum
+sliced_jsonb_path(PG_FUNCTION_ARGS)
+{
+	return path(fcinfo, jsonb_extract_path, as_jsonb);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_path_part);
+
+Datum
+sliced_jsonb_path_part(PG_FUNCTION_ARGS)
+{
+	return path(fcinfo, jsonb_extract_path, as_part);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_path_text);
+
+Datum
+sliced_jsonb_path_text(PG_FUNCTION_ARGS)
+{
+	return path(fcinfo, jsonb_extract_path_text, as_text);
+}
+
+/* ---- what is there: ?, ?|, ?&, jsonb_typeof() and the like ---- */
+
+static bool
+has_key(const SlicedNode *node, Datum key)
+{
+	text	   *name = DatumGetTextPP(key);
+	uint32		i;
+
+	return sliced_node_find_key(node, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &i);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_exists);
+
+Datum
+sliced_jsonb_exists(PG_FUNCTION_ARGS)
+{
+	SlicedNode	node;
+
+	/* an array's strings are looked at one by one */
+	if (!sliced_part_get(fcinfo, 0, &node) || !sliced_node_is_object(&node))
+		return jsonb_exists(fcinfo);
+	PG_RETURN_BOOL(has_key(&node, PG_GETARG_DATUM(1)));
+}
+
+/* Does an object have some of these keys, or all of them? */
+static Datum
+exists_some_or_all(FunctionCallInfo fcinfo, PGFunction core, bool some)
+{
+	SlicedNode	node;
+	ArrayIterator iterator;
+	Datum		name;
+	bool		isnull;
+
+	if (!sliced_part_get(fcinfo, 0, &node) || !sliced_node_is_object(&node))
+		return core(fcinfo);
+	iterator = array_create_iterator(PG_GETARG_ARRAYTYPE_P(1), 0, NULL);
+	while (array_iterate(iterator, &name, &isnull))
+		if (!isnull && has_key(&node, name) == some)
+			PG_RETURN_BOOL(some);
+	PG_RETURN_BOOL(!some);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_exists_any);
+
+Datum
+sliced_jsonb_exists_any(PG_FUNCTION_ARGS)
+{
+	return exists_some_or_all(fcinfo, jsonb_exists_any, true);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_exists_all);
+
+Datum
+sliced_jsonb_exists_all(PG_FUNCTION_ARGS)
+{
+	return exists_some_or_all(fcinfo, jsonb_exists_all, false);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_typeof);
+
+Datum
+sliced_jsonb_typeof(PG_FUNCTION_ARGS)
+{
+	SlicedNode	node;
+
+	if (!sliced_part_get(fcinfo, 0, &node) || sliced_node_is_scalar(&node))
+		return jsonb_typeof(fcinfo);
+	PG_RETURN_TEXT_P(cstring_to_text(sliced_node_is_object(&node) ? "object" : "array"));
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_array_length);
+
+Datum
+sliced_jsonb_array_length(PG_FUNCTION_ARGS)
+{
+	SlicedNode	node;
+
+	if (!sliced_part_get(fcinfo, 0, &node) || sliced_node_is_scalar(&node) ||
+		!sliced_node_is_array(&node))
+		return jsonb_array_length(fcinfo);
+	PG_RETURN_INT32(node.count);
+}
+
+/* ---- what core does, with what it needs ---- */
+
+/*
+ * Let core's function work on the document, of which all is there that it is going
+ * to look at.
+ */
+static Datum
+run_on_document(FunctionCallInfo fcinfo, PGFunction core, int arg, SlicedDocument *doc)
+{
+	Datum		original = fcinfo->args[arg].value;
+	Datum		result;
+
+	fcinfo->args[arg].value = PointerGetDatum(doc->partial.varlena);
+	result = core(fcinfo);
+	fcinfo->args[arg].value = original;
+	return result;
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_object_keys);
+
+Datum
+sliced_jsonb_object_keys(PG_FUNCTION_ARGS)
+{
+	SlicedNode	node;
+
+	/* the first call copies them */
+	if (fcinfo->flinfo->fn_extra != NULL || !sliced_part_get(fcinfo, 0, &node) ||
+		node.at != 0 || !sliced_node_is_object(&node))
+		return jsonb_object_keys(fcinfo);
+	sliced_node_need_structure(&node);
+	return run_on_document(fcinfo, jsonb_object_keys, 0, node.doc);
+}
+
+static void
+need_place(SlicedDocument *doc, const SlicedPlace *place)
+{
+	sliced_document_need(doc, place->start, place->len);
+}
+
+/*
+ * What does it take to tell whether this container, which has 'len' bytes, contains
+ * 'other'?  Of an object, what has the other's keys; of an array, everything.
+ */
+static void
+need_for_containment(const SlicedNode *node, uint32 len, JsonbContainer *other)
+{
+	JsonbIterator *iterator;
+	JsonbValue	key;
+	JsonbValue	value;
+
+	if (!sliced_node_is_object(node) || !JsonContainerIsObject(other))
+	{
+		sliced_document_need(node->doc, node->at, len);
+		return;
+	}
+	sliced_node_need_structure(node);
+	iterator = JsonbIteratorInit(other);
+	JsonbIteratorNext(&iterator, &key, true);
+	while (JsonbIteratorNext(&iterator, &key, true) == WJB_KEY)
+	{
+		SlicedPlace place;
+		SlicedNode	child;
+
+		JsonbIteratorNext(&iterator, &value, true);
+		if (!sliced_node_field(node, key.val.string.val, key.val.string.len, &place))
+			continue;
+		if (!sliced_place_is_container(&place) || value.type != jbvBinary)
+		{
+			need_place(node->doc, &place);
+			continue;
+		}
+		check_stack_depth();
+		child = sliced_node_open(node->doc, place.start);
+		need_for_containment(&child, place.len, value.val.binary.data);
+	}
+}
+
+/* Does argument 'arg' contain the other one? */
+static Datum
+contains(FunctionCallInfo fcinfo, PGFunction core, int arg)
+{
+	Jsonb	   *other = PG_GETARG_JSONB_P(1 - arg);
+	SlicedNode	node;
+
+	if (!sliced_part_get(fcinfo, arg, &node) || node.at != 0)
+		return core(fcinfo);
+	need_for_containment(&node, node.doc->partial.size, &other->root);
+	return run_on_document(fcinfo, core, arg, node.doc);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_contains);
+
+Datum
+sliced_jsonb_contains(PG_FUNCTION_ARGS)
+{
+	return contains(fcinfo, jsonb_contains, 0);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_contained);
+
+Datum
+sliced_jsonb_contained(PG_FUNCTION_ARGS)
+{
+	return contains(fcinfo, jsonb_contained, 1);
+}
+
+/* ---- jsonpath ---- */
+
+static void need_for_item(SlicedDocument *doc, JsonPathItem *item);
+
+/* The number that subscript 'i' is, if it is just that. */
+static bool
+constant_subscript(JsonPathItem *item, int i, int32 *index)
+{
+	JsonPathItem from;
+	JsonPathItem to;
+	Datum		number;
+
+	if (jspGetArraySubscript(item, &from, &to, i) || from.type != jpiNumeric || jspHasNext(&from))
+		return false;
+	number = NumericGetDatum(jspGetNumeric(&from));
+	/* what is no integer, or none of four bytes, is rounded, or an error */
+	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, number,
+										  DirectFunctionCall1(numeric_floor, number))) ||
+		!DatumGetBool(DirectFunctionCall2(numeric_lt, number,
+										  DirectFunctionCall1(int4_numeric, PG_INT32_MAX))) ||
+		DatumGetBool(DirectFunctionCall2(numeric_lt, number,
+										 DirectFunctionCall1(int4_numeric, 0))))
+		return false;
+	*index = DatumGetInt32(DirectFunctionCall1(numeric_int4, number));
+	return true;
+}
+
+/* Where a path leads. */
+typedef enum Destination
+{
+	NOWHERE,					/* there is no such key, or element */
+	PLACE,						/* to one place */
+	BEYOND						/* to a place from which it goes on otherwise */
+} Destination;
+
+/*
+ * Follow a path from the root, which 'item' is, as far as it goes straight ahead,
+ * and read what is on the way, and what is there.
+ */
+static Destination
+follow_path(SlicedDocument *doc, JsonPathItem *item, SlicedPlace *place)
+{
+	JsonPathItem current = *item;
+	JsonPathItem next;
+
+	*place = (SlicedPlace) {JENTRY_ISCONTAINER, 0, doc->partial.size};
+	while (sliced_place_is_container(place) && jspGetNext(&current, &next))
+	{
+		SlicedNode	node = sliced_node_open(doc, place->start);
+		int32		index;
+
+		if (next.type == jpiKey && sliced_node_is_object(&node))
+		{
+			int32		len;
+			char	   *name = jspGetString(&next, &len);
+
+			sliced_node_need_structure(&node);
+			if (!sliced_node_field(&node, name, len, place))
+				return NOWHERE;
+		}
+		else if (next.type == jpiIndexArray && sliced_node_is_array(&node) &&
+				 !sliced_node_is_scalar(&node) && next.content.array.nelems == 1 &&
+				 constant_subscript(&next, 0, &index))
+		{
+			sliced_document_need(doc, node.at, node.data - node.at);
+			if (!sliced_node_element(&node, index, place))
+				return NOWHERE;
+		}
+		else
+			break;
+		current = next;
+	}
+	need_place(doc, place);
+	return jspHasNext(&current) ? BEYOND : PLACE;
+}
+
+/* Read what the item's arguments look at, and those of what follows it. */
+static void
+need_for_arguments(SlicedDocument *doc, JsonPathItem *item)
+{
+	JsonPathItem arg;
+	JsonPathItem to;
+	SlicedPlace place;
+
+	switch (item->type)
+	{
+		case jpiRoot:
+			follow_path(doc, item, &place);
+			break;
+		case jpiNull:
+		case jpiString:
+		case jpiNumeric:
+		case jpiBool:
+		case jpiKey:
+		case jpiCurrent:
+		case jpiVariable:
+		case jpiAny:
+		case jpiAnyArray:
+		case jpiAnyKey:
+		case jpiLast:
+		case jpiType:
+		case jpiSize:
+		case jpiAbs:
+		case jpiFloor:
+		case jpiCeiling:
+		case jpiDouble:
+		case jpiKeyValue:
+			break;
+		case jpiAnd:
+		case jpiOr:
+		case jpiEqual:
+		case jpiNotEqual:
+		case jpiLess:
+		case jpiGreater:
+		case jpiLessOrEqual:
+		case jpiGreaterOrEqual:
+		case jpiAdd:
+		case jpiSub:
+		case jpiMul:
+		case jpiDiv:
+		case jpiMod:
+		case jpiStartsWith:
+			jspGetLeftArg(item, &arg);
+			need_for_item(doc, &arg);
+			jspGetRightArg(item, &arg);
+			need_for_item(doc, &arg);
+			break;
+		case jpiNot:
+		case jpiIsUnknown:
+		case jpiPlus:
+		case jpiMinus:
+		case jpiExists:
+		case jpiFilter:
+			jspGetArg(item, &arg);
+			need_for_item(doc, &arg);
+			break;
+		case jpiLikeRegex:
+			jspInitByBuffer(&arg, item->base, item->content.like_regex.expr);
+			need_for_item(doc, &arg);
+			break;
+		case jpiIndexArray:
+			for (int i = 0; i < item->content.array.nelems; i++)
+			{
+				bool		range = jspGetArraySubscript(item, &arg, &to, i);
+
+				need_for_item(doc, &arg);
+				if (range)
+					need_for_item(doc, &to);
+			}
+			break;
+		default:
+			sliced_document_need(doc, 0, doc->partial.size);
+			break;
+	}
+}
+
+static void
+need_for_item(SlicedDocument *doc, JsonPathItem *item)
+{
+	JsonPathItem next;
+
+	check_stack_depth();
+	need_for_arguments(doc, item);
+	if (jspGetNext(item, &next))
+		need_for_item(doc, &next);
+}
+
+static Datum
+query(FunctionCallInfo fcinfo, PGFunction core)
+{
+	SlicedNode	node;
+	JsonPathItem item;
+	SlicedDocument *doc;
+
+	if (!sliced_part_get(fcinfo, 0, &node) || node.at != 0)
+		return core(fcinfo);
+	doc = node.doc;
+	jspInit(&item, PG_GETARG_JSONPATH_P(1));
+	need_for_item(doc, &item);
+	return run_on_document(fcinfo, core, 0, doc);
+}
+
+#define QUERY_FUNCTION(ours, core) \
+	PG_FUNCTION_INFO_V1(ours); \
+	Datum \
+	ours(PG_FUNCTION_ARGS) \
+	{ \
+		return query(fcinfo, core); \
+	}
+
+QUERY_FUNCTION(sliced_jsonb_path_exists, jsonb_path_exists)
+QUERY_FUNCTION(sliced_jsonb_path_exists_tz, jsonb_path_exists_tz)
+QUERY_FUNCTION(sliced_jsonb_path_exists_opr, jsonb_path_exists_opr)
+QUERY_FUNCTION(sliced_jsonb_path_match, jsonb_path_match)
+QUERY_FUNCTION(sliced_jsonb_path_match_tz, jsonb_path_match_tz)
+QUERY_FUNCTION(sliced_jsonb_path_match_opr, jsonb_path_match_opr)
+QUERY_FUNCTION(sliced_jsonb_path_query_array, jsonb_path_query_array)
+QUERY_FUNCTION(sliced_jsonb_path_query_array_tz, jsonb_path_query_array_tz)
+QUERY_FUNCTION(sliced_jsonb_path_query_first, jsonb_path_query_first)
+QUERY_FUNCTION(sliced_jsonb_path_query_first_tz, jsonb_path_query_first_tz)
+
+/* Is what the path leads to one place, or none?  Then core is not needed. */
+static Destination
+destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *place)
+{
+	JsonPath   *jsonpath = PG_GETARG_JSONPATH_P(1);
+	SlicedNode	node;
+	JsonPathItem item;
+	Destination result;
+
+	if (!sliced_part_get(fcinfo, 0, &node) || node.at != 0 || sliced_node_is_scalar(&node))
+		return BEYOND;
+	*doc = node.doc;
+	jspInit(&item, jsonpath);
+	if (item.type != jpiRoot)
+		return BEYOND;
+	result = follow_path(node.doc, &item, place);
+	/* which is an error if the path is strict */
+	return result == NOWHERE && (jsonpath->header & JSONPATH_LAX) == 0 ? BEYOND : result;
+}
+
+static Datum
+query_set(FunctionCallInfo fcinfo, PGFunction core)
+{
+	static char ours;			/* marks a set that is not core's */
+	FuncCallContext *context = fcinfo->flinfo->fn_extra;
+	Destination where;
+	SlicedDocument *doc;
+	SlicedPlace place;
+
+	if (context != NULL && context->user_fctx != &ours)
+		return core(fcinfo);
+	if (context == NULL)
+	{
+		where = destination(fcinfo, &doc, &place);
+		if (where == BEYOND)
+			return core(fcinfo);
+		context = SRF_FIRSTCALL_INIT();
+		context->user_fctx = &ours;
+		if (where == PLACE)
+			SRF_RETURN_NEXT(context, as_jsonb(fcinfo, doc, &place));
+	}
+	SRF_RETURN_DONE(context);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_path_query);
+
+Datum
+sliced_jsonb_path_query(PG_FUNCTION_ARGS)
+{
+	return query_set(fcinfo, jsonb_path_query);
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_path_query_tz);
+
+Datum
+sliced_jsonb_path_query_tz(PG_FUNCTION_ARGS)
+{
+	return query_set(fcinfo, jsonb_path_query_tz);
+}

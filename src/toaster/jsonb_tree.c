@@ -1,0 +1,149 @@
+/*
+ * jsonb_tree.c
+ *	  Finds its way in a jsonb document, reading no more of it than is on the way.
+ */
+#include "postgres.h"
+
+#include "toaster/jsonb_tree.h"
+
+SlicedNode
+sliced_node_open(SlicedDocument *doc, uint32 at)
+{
+	SlicedNode	node = {.doc = doc, .at = at};
+
+	memcpy(&node.header, sliced_document_need(doc, at, sizeof(uint32)), sizeof(uint32));
+	node.count = node.header & JB_CMASK;
+	node.nentries = sliced_node_is_object(&node) ? node.count * 2 : node.count;
+	node.data = at + sizeof(uint32) * (node.nentries + 1);
+	return node;
+}
+
+uint32
+sliced_node_begin(const SlicedNode *node, uint32 i)
+{
+	uint32		begin = 0;
+
+	while (i > 0)
+	{
+		JEntry		entry = sliced_node_entry(node, --i);
+
+		begin += JBE_OFFLENFLD(entry);
+		if (JBE_HAS_OFF(entry))
+			break;
+	}
+	return begin;
+}
+
+uint32
+sliced_node_end(const SlicedNode *node, uint32 i, uint32 begin)
+{
+	JEntry		entry = sliced_node_entry(node, i);
+
+	return JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : begin + JBE_OFFLENFLD(entry);
+}
+
+void
+sliced_node_need_structure(const SlicedNode *node)
+{
+	uint32		len = node->data - node->at;
+
+	sliced_document_need(node->doc, node->at, len);
+	if (sliced_node_is_object(node))
+		sliced_document_need(node->doc, node->at, len + sliced_node_begin(node, node->count));
+}
+
+SlicedPlace
+sliced_node_place(const SlicedNode *node, uint32 i)
+{
+	uint32		begin = sliced_node_begin(node, i);
+	uint32		end = sliced_node_end(node, i, begin);
+	SlicedPlace place = {.type = sliced_node_entry(node, i) & JENTRY_TYPEMASK};
+
+	if (place.type == JENTRY_ISNUMERIC || place.type == JENTRY_ISCONTAINER)
+		begin = INTALIGN(begin);
+	place.start = node->data + begin;
+	place.len = end - begin;
+	return place;
+}
+
+bool
+sliced_node_find_key(const SlicedNode *node, const char *key, uint32 len, uint32 *i)
+{
+	uint32		low = 0;
+	uint32		high = node->count;
+
+	/* keys are sorted by length first */
+	while (low < high)
+	{
+		uint32		middle = low + (high - low) / 2;
+		SlicedPlace place = sliced_node_place(node, middle);
+		int			order = place.len < len ? -1 : place.len > len ? 1 :
+			memcmp(sliced_document_need(node->doc, place.start, len), key, len);
+
+		if (order == 0)
+		{
+			*i = middle;
+			return true;
+		}
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*i = low;
+	return false;
+}
+
+bool
+sliced_node_field(const SlicedNode *node, const char *key, uint32 len, SlicedPlace *place)
+{
+	uint32		i;
+
+	if (!sliced_node_is_object(node) || !sliced_node_find_key(node, key, len, &i))
+		return false;
+	*place = sliced_node_place(node, node->count + i);
+	return true;
+}
+
+bool
+sliced_node_element(const SlicedNode *node, int64 index, SlicedPlace *place)
+{
+	if (index < 0)
+		index += node->count;
+	if (!sliced_node_is_array(node) || index < 0 || index >= node->count)
+		return false;
+	*place = sliced_node_place(node, index);
+	return true;
+}
+
+void
+sliced_place_value(SlicedDocument *doc, const SlicedPlace *place, JsonbValue *value)
+{
+	char	   *bytes = unconstify(char *, sliced_document_need(doc, place->start, place->len));
+
+	switch (place->type)
+	{
+		case JENTRY_ISSTRING:
+			value->type = jbvString;
+			value->val.string.val = bytes;
+			value->val.string.len = place->len;
+			break;
+		case JENTRY_ISNUMERIC:
+			value->type = jbvNumeric;
+			value->val.numeric = (Numeric) bytes;
+			break;
+		case JENTRY_ISBOOL_FALSE:
+		case JENTRY_ISBOOL_TRUE:
+			value->type = jbvBool;
+			value->val.boolean = place->type == JENTRY_ISBOOL_TRUE;
+			break;
+		case JENTRY_ISCONTAINER:
+			value->type = jbvBinary;
+			value->val.binary.data = (JsonbContainer *) bytes;
+			value->val.binary.len = place->len;
+			break;
+		default:
+			value->type = jbvNull;
+			break;
+	}
+}

@@ -1,0 +1,97 @@
+/*
+ * jsonb_tree.h
+ *	  Finds its way in a jsonb document, reading no more of it than is on the way.
+ *
+ * A container is a header, with the number of its elements or pairs; an entry for
+ * each element, or for each key and then for each value; and their data, in the
+ * same order.  An entry has a type and a length, or every so often where the data
+ * ends.  Numbers and containers begin at multiples of four: what they are padded
+ * with counts as theirs.
+ */
+#ifndef SLICED_TOASTER_JSONB_TREE_H
+#define SLICED_TOASTER_JSONB_TREE_H
+
+#include "postgres.h"
+
+#include "toaster/document.h"
+#include "utils/jsonb.h"
+
+/* A container in a document. */
+typedef struct SlicedNode
+{
+	SlicedDocument *doc;
+	uint32		at;				/* where it begins */
+	uint32		header;
+	uint32		count;			/* elements, or pairs */
+	uint32		nentries;
+	uint32		data;			/* where its data begins */
+} SlicedNode;
+
+/* A value in a document, or a key: its type, and its bytes without padding. */
+typedef struct SlicedPlace
+{
+	uint32		type;			/* JENTRY_IS... */
+	uint32		start;
+	uint32		len;
+} SlicedPlace;
+
+static inline bool
+sliced_node_is_object(const SlicedNode *node)
+{
+	return (node->header & JB_FOBJECT) != 0;
+}
+
+/* Only the root of a document that is not a container is a scalar. */
+static inline bool
+sliced_node_is_scalar(const SlicedNode *node)
+{
+	return (node->header & JB_FSCALAR) != 0;
+}
+
+static inline bool
+sliced_node_is_array(const SlicedNode *node)
+{
+	return (node->header & JB_FARRAY) != 0;
+}
+
+/* The container that begins at 'at'. */
+extern SlicedNode sliced_node_open(SlicedDocument *doc, uint32 at);
+
+/* Read all that is in front of the node's values: entries and keys. */
+extern void sliced_node_need_structure(const SlicedNode *node);
+
+static inline JEntry
+sliced_node_entry(const SlicedNode *node, uint32 i)
+{
+	JEntry		entry;
+
+	memcpy(&entry, sliced_document_need(node->doc, node->at + sizeof(uint32) * (i + 1),
+										sizeof(JEntry)), sizeof(JEntry));
+	return entry;
+}
+
+/* Where does the data of entry 'i' begin, and end, counted from the node's? */
+extern uint32 sliced_node_begin(const SlicedNode *node, uint32 i);
+extern uint32 sliced_node_end(const SlicedNode *node, uint32 i, uint32 begin);
+
+/* Where is what entry 'i' is about? */
+extern SlicedPlace sliced_node_place(const SlicedNode *node, uint32 i);
+
+/* Look for a key: '*i' is its number, or that of the first key behind it. */
+extern bool sliced_node_find_key(const SlicedNode *node, const char *key, uint32 len, uint32 *i);
+
+/* The place of a key's value, or of an element; false if there is none. */
+extern bool sliced_node_field(const SlicedNode *node, const char *key, uint32 len,
+							  SlicedPlace *place);
+extern bool sliced_node_element(const SlicedNode *node, int64 index, SlicedPlace *place);
+
+static inline bool
+sliced_place_is_container(const SlicedPlace *place)
+{
+	return place->type == JENTRY_ISCONTAINER;
+}
+
+/* What is there, read; the bytes are the document's. */
+extern void sliced_place_value(SlicedDocument *doc, const SlicedPlace *place, JsonbValue *value);
+
+#endif
