@@ -5,6 +5,7 @@ import sys
 
 from appends import Stream, append_bytes, empty_stream, make_stream
 from bench import HEAP_LZ4, MB, SLICED_LZ4, SLICED_ZSTD, Bench
+from jsonb import ELEMENT, fill_documents, make_arrays
 from results import Results
 
 VARIANTS = [HEAP_LZ4, SLICED_LZ4, SLICED_ZSTD]
@@ -21,6 +22,10 @@ def milliseconds(value):
 
 def megabytes(value):
     return f"{value:,.1f} MB" if value >= 0.1 else f"{value * MB:,.0f} B"
+
+
+def buffers(value):
+    return f"{value:,.0f}"
 
 
 class Demo:
@@ -50,6 +55,8 @@ class Demo:
         self.rows.append((title, [], ""))
         self.row("  time", medians("ms"), milliseconds)
         self.row("  WAL", medians("WAL MB"), megabytes)
+        if "buffers" in costs[HEAP_LZ4][0]:
+            self.row("  buffers", medians("buffers"), buffers)
 
     def size_row(self, table):
         self.row("  size on disk", [self.bench.size(v.table(table)) / MB for v in VARIANTS], megabytes)
@@ -68,7 +75,7 @@ class Demo:
         self.size_row(table)
 
     def change(self, title, table, change):
-        self.measure(title, lambda v: self.session.with_wal(change.format(v.table(table))))
+        self.measure(title, lambda v: self.session.costs(change.format(v.table(table))))
 
     def grow(self, title, times, step):
         """Append to a row, each time in a transaction of its own."""
@@ -88,7 +95,7 @@ class Demo:
         times = [[self.session.time(q) for q in queries] for turn in range(6)][1:]
         self.rows.append((title, [], ""))
         self.row("  time", [statistics.median(column) for column in zip(*times)], milliseconds)
-        self.row("  buffers", [self.session.buffers(q) for q in queries], lambda n: f"{n:,}")
+        self.row("  buffers", [self.session.buffers(q) for q in queries], buffers)
 
     def print(self):
         print(f"\n{'':50}" + "".join(f"{v.name:>14}" for v in VARIANTS) + f"{'gain':>10}")
@@ -122,6 +129,13 @@ def main():
     rows = "SELECT i, jsonb_build_object('id', i, 'text', mixed_text(i, 2100, 0)) FROM generate_series(1, 10000) i"
     demo.write("INSERT of 10,000 jsonb documents of 2.1 kB", "small", "id int, doc jsonb", f"INSERT INTO {{}} {rows}")
     demo.read("doc->'id' of all of them", "small", "SELECT count(doc->'id') FROM {}")
+
+    progress("making a jsonb document of 10 MB")
+    make_arrays(demo.bench)
+    fill_documents(demo.bench, VARIANTS, "large", f"arrays(i, {10 * MB // ELEMENT})", 1)
+    demo.read("doc->'key3', behind a long array, of 10 MB", "large", "SELECT doc->'key3' FROM {}")
+    demo.change("jsonb_set() of that key", "large",
+                "UPDATE {} SET doc = jsonb_set(doc, '{{key3}}', to_jsonb(n)), n = n + 1")
     demo.print()
     return 0
 

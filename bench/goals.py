@@ -1,5 +1,7 @@
 """What pg_sliced has to reach, as ratios measured in one run: value <= limit is met."""
 
+from bench import size_name
+
 TIME, SIZE, BUFFERS = "cpu ms", "MB", "buffers"
 
 
@@ -60,6 +62,36 @@ def all_changed(metric):
     return measure
 
 
+def most(question, metric):
+    """The most that a curve of ours reaches."""
+    def measure(results):
+        for (case, variant, m), points in results.curves(question).items():
+            if variant == "sliced lz4" and m == metric:
+                size, value = max(points, key=lambda point: point[1])
+                yield f"{case}, {size_name(size)}", value, 0
+    return measure
+
+
+def most_of_heap(question, metric):
+    """The largest ratio of a curve of ours to heap's."""
+    def measure(results):
+        curves = results.curves(question)
+        for (case, variant, m), points in curves.items():
+            if variant == "sliced lz4" and m == metric:
+                heap = dict(curves[case, "heap lz4", metric])
+                value, size = max((y / heap[x], x) for x, y in points)
+                yield f"{case}, {size_name(size)}", value, 0
+    return measure
+
+
+def four_to_one(results):
+    """Four keys of documents that are not in their rows, to one."""
+    return [(four, *results.ratio(("keys", four, "sliced lz4", TIME),
+                                  ("keys", four.replace("four keys", "one key"), "sliced lz4", TIME)))
+            for four in results.cases("keys", metric=TIME)
+            if "four keys" in four and four.split(",")[0] not in ("1 kB", "3 kB")]
+
+
 def lacks(part):
     return lambda case: part not in case
 
@@ -100,6 +132,24 @@ GOALS = [
     ("whole", "all of a value changed, sliced / where it was NULL: time", 1.1, all_changed("cpu us")),
     ("whole", "values set as a whole, sliced / heap: time", 1.1,
      ratios("whole", "sliced lz4", "heap lz4", "cpu us", lacks("computed"))),
+    ("access", "part of a jsonb, of any size: time, us", 3, most("access", "cpu us")),
+    ("access", "part of a jsonb, said in other ways: time, us", 3,
+     absolute("access", "sliced lz4", "cpu us", lacks("key"))),
+    ("keys", "four keys of a jsonb / one: time", 1.15, four_to_one),
+    ("keys", "parts or all of many jsonb, sliced / heap: time", 1.05,
+     ratios("keys", "sliced lz4", "heap lz4", TIME)),
+    ("parts", "part of a jsonb changed, of any size: WAL, bytes", 1000, most("parts", "WAL B")),
+    ("parts", "part of a jsonb changed, sliced / heap: time", 1.1, most_of_heap("parts", "cpu us")),
+    ("apis", "load of real jsonb, sliced / heap lz4: time", 0.9,
+     ratios("apis", "sliced lz4", "heap lz4", TIME, contains("COPY"))),
+    ("apis", "parts or all of real jsonb, sliced / heap: time", 1.05,
+     ratios("apis", "sliced lz4", "heap lz4", TIME, lacks("COPY"))),
+    ("apis", "size of real jsonb, sliced lz4 / heap lz4", 1.10,
+     ratios("apis", "sliced lz4", "heap lz4", SIZE)),
+    ("apis", "size of real jsonb, sliced zstd / heap lz4", 0.80,
+     ratios("apis", "sliced zstd", "heap lz4", SIZE)),
+    ("apis", "part of a real jsonb changed: WAL, bytes", 1000,
+     absolute("apis", "sliced lz4", "WAL B")),
     ("slices", "100 bytes in the middle, zstd: buffers", 20,
      absolute("slices", "sliced zstd", BUFFERS)),
     ("read", "full read, sliced lz4 / heap lz4: time", 1.0,

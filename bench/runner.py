@@ -93,11 +93,11 @@ def main():
         print(f"ok - {name} ({time.monotonic() - begin:.0f} s)", flush=True)
 
     about["goals"] = checked = check_goals(results, done)
-    print(f"\n{'goal':60}{'case':>23}{'limit':>9}{'measured':>17}  met")
+    print(f"\n{'goal':60}{'case':>29}{'limit':>9}{'measured':>17}  met")
     for g in checked:
         form = f",.{digits(g['limit'])}f"
         error = f"±{g['error']:.{max(2, digits(g['limit']))}f}" if g["error"] else ""
-        print(f"{g['goal']:60}{g['case']:>23}{g['limit']:>9{form}}{g['measured']:>9{form}} {error:7}  {g['met']}")
+        print(f"{g['goal']:60}{g['case']:>29}{g['limit']:>9{form}}{g['measured']:>9{form}} {error:7}  {g['met']}")
     results.save(os.path.join(output, "results.json"), about)
     return 1 if failed else 0
 

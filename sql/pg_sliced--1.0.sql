@@ -240,3 +240,39 @@ LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION sliced.jsonb_path_match_opr(jsonb, jsonpath) RETURNS bool
 AS 'MODULE_PATHNAME', 'sliced_jsonb_path_match_opr'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_set(jsonb, text[], jsonb, bool) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_set'
+LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_set_lax(jsonb, text[], jsonb, bool, text) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_set_lax'
+LANGUAGE C IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_insert(jsonb, text[], jsonb, bool) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_insert'
+LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_concat(jsonb, jsonb) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_concat'
+LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_delete(jsonb, text) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_delete'
+LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_delete(jsonb, int) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_delete_idx'
+LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_delete(jsonb, VARIADIC text[]) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_delete_array'
+LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_delete_path(jsonb, text[]) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_delete_path'
+LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_jsonb_subscript(jsonb, jsonb, bool, VARIADIC text[]) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_subscript'
+LANGUAGE C IMMUTABLE PARALLEL UNSAFE;

@@ -17,13 +17,17 @@
 
 #include "access/htup_details.h"
 #include "base/identity.h"
+#include "catalog/pg_collation_d.h"
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
 #include "plan/plan.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -109,12 +113,26 @@ static const Swap editors[] = {
 	{F_LEFT, "edit_left"},
 	{F_RIGHT, "edit_right"},
 	{F_VARCHAR_VARCHAR_INT4_BOOL, "edit_varchar"},
+	{F_JSONB_SET, "edit_jsonb_set"},
+	{F_JSONB_SET_LAX, "edit_jsonb_set_lax"},
+	{F_JSONB_INSERT, "edit_jsonb_insert"},
+	{F_JSONB_CONCAT, "edit_jsonb_concat"},
+	{F_JSONB_DELETE_JSONB_TEXT, "edit_jsonb_delete"},
+	{F_JSONB_DELETE_JSONB_INT4, "edit_jsonb_delete"},
+	{F_JSONB_DELETE_JSONB__TEXT, "edit_jsonb_delete"},
+	{F_JSONB_DELETE_PATH, "edit_jsonb_delete_path"},
 };
+
+/* What takes the place of jsonb subscripts, which are no functions. */
+static const char *const subscript_reader = "jsonb_path";
+static const char *const subscript_editor = "edit_jsonb_subscript";
 
 /* What takes the place of each, once found; InvalidOid if there is nothing. */
 static Oid	reader_oids[lengthof(readers)];
 static Oid	part_oids[lengthof(parts)];
 static Oid	editor_oids[lengthof(editors)];
+static Oid	subscript_reader_oid;
+static Oid	subscript_editor_oid;
 static bool found = false;
 
 static planner_hook_type next_planner;
@@ -129,17 +147,12 @@ typedef struct Work
 /* ---- which function takes the place of which ---- */
 
 static Oid
-find_function(const Swap *swap, Oid namespace)
+find_ours(const char *name, oidvector *args, Oid namespace)
 {
-	HeapTuple	core = SearchSysCache1(PROCOID, ObjectIdGetDatum(swap->core));
-	HeapTuple	ours;
+	HeapTuple	ours = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+									   PointerGetDatum(args), ObjectIdGetDatum(namespace));
 	Oid			result = InvalidOid;
 
-	if (!HeapTupleIsValid(core))
-		return InvalidOid;
-	ours = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(swap->name),
-						   PointerGetDatum(&((Form_pg_proc) GETSTRUCT(core))->proargtypes),
-						   ObjectIdGetDatum(namespace));
 	if (HeapTupleIsValid(ours))
 	{
 		/* one in C, which only a superuser can have made */
@@ -147,7 +160,20 @@ find_function(const Swap *swap, Oid namespace)
 			result = ((Form_pg_proc) GETSTRUCT(ours))->oid;
 		ReleaseSysCache(ours);
 	}
-	ReleaseSysCache(core);
+	return result;
+}
+
+static Oid
+find_function(const Swap *swap, Oid namespace)
+{
+	HeapTuple	core = SearchSysCache1(PROCOID, ObjectIdGetDatum(swap->core));
+	Oid			result = InvalidOid;
+
+	if (HeapTupleIsValid(core))
+	{
+		result = find_ours(swap->name, &((Form_pg_proc) GETSTRUCT(core))->proargtypes, namespace);
+		ReleaseSysCache(core);
+	}
 	return result;
 }
 
@@ -156,6 +182,8 @@ static void
 find_functions(Oid handler)
 {
 	Oid			namespace = get_func_namespace(handler);
+	Oid			reader_args[] = {JSONBOID, TEXTARRAYOID};
+	Oid			editor_args[] = {JSONBOID, JSONBOID, BOOLOID, TEXTARRAYOID};
 
 	found = true;
 	for (int i = 0; i < lengthof(readers); i++)
@@ -164,6 +192,10 @@ find_functions(Oid handler)
 		part_oids[i] = find_function(&parts[i], namespace);
 	for (int i = 0; i < lengthof(editors); i++)
 		editor_oids[i] = find_function(&editors[i], namespace);
+	subscript_reader_oid = find_ours(subscript_reader,
+									 buildoidvector(reader_args, lengthof(reader_args)), namespace);
+	subscript_editor_oid = find_ours(subscript_editor,
+									 buildoidvector(editor_args, lengthof(editor_args)), namespace);
 }
 
 /* Some function has changed. */
@@ -217,6 +249,82 @@ arguments(Node *expr)
 	return IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
 }
 
+/* ---- subscripts ---- */
+
+/* Can evaluating the subscript do no harm, whenever that is? */
+static bool
+is_harmless(Node *subscript)
+{
+	if (IsA(subscript, RelabelType))
+		return is_harmless((Node *) ((RelabelType *) subscript)->arg);
+	return IsA(subscript, Const) || IsA(subscript, Param) || IsA(subscript, Var);
+}
+
+static Node *
+subscript_as_text(Node *subscript)
+{
+	CoerceViaIO *coerce;
+	Const	   *number = (Const *) subscript;
+
+	if (exprType(subscript) != INT4OID)
+		return subscript;
+	if (IsA(subscript, Const))
+		return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, number->constisnull ? 0 :
+								  CStringGetTextDatum(psprintf("%d", DatumGetInt32(number->constvalue))),
+								  number->constisnull, false);
+	coerce = makeNode(CoerceViaIO);
+	coerce->arg = (Expr *) subscript;
+	coerce->resulttype = TEXTOID;
+	coerce->resultcollid = DEFAULT_COLLATION_OID;
+	coerce->coerceformat = COERCE_EXPLICIT_CAST;
+	coerce->location = -1;
+	return (Node *) coerce;
+}
+
+/*
+ * Make of a jsonb subscript, which core evaluates in a way of its own, a function
+ * call, in the same place in memory.
+ */
+static bool
+swap_subscript(Node *expr, bool assignment, Work *work)
+{
+	SubscriptingRef *ref = (SubscriptingRef *) expr;
+	Oid			ours = assignment ? subscript_editor_oid : subscript_reader_oid;
+	ArrayExpr  *path;
+	FuncExpr	call = {{T_FuncExpr}};
+	ListCell   *lc;
+
+	StaticAssertStmt(sizeof(FuncExpr) <= sizeof(SubscriptingRef), "no room for a FuncExpr");
+
+	if (ref->refcontainertype != JSONBOID || (ref->refassgnexpr != NULL) != assignment ||
+		!OidIsValid(ours) || !all_may_execute(ours))
+		return false;
+	foreach(lc, ref->refupperindexpr)
+		if (!is_harmless(lfirst(lc)))
+			return false;
+
+	path = makeNode(ArrayExpr);
+	path->array_typeid = TEXTARRAYOID;
+	path->array_collid = DEFAULT_COLLATION_OID;
+	path->element_typeid = TEXTOID;
+	path->location = -1;
+	foreach(lc, ref->refupperindexpr)
+		path->elements = lappend(path->elements, subscript_as_text(lfirst(lc)));
+
+	call.funcid = ours;
+	call.funcresulttype = JSONBOID;
+	call.funcvariadic = true;
+	call.funcformat = COERCE_EXPLICIT_CALL;
+	call.inputcollid = DEFAULT_COLLATION_OID;
+	call.location = -1;
+	call.args = !assignment ? list_make2(ref->refexpr, path) :
+		list_make4(ref->refexpr, ref->refassgnexpr,
+				   makeBoolConst(exprType(linitial(ref->refupperindexpr)) == INT4OID, false), path);
+	memcpy(expr, &call, sizeof(FuncExpr));
+	work->used = list_append_unique_oid(work->used, ours);
+	return true;
+}
+
 /* ---- functions that read ---- */
 
 /* The expression's function is one of ours: is its argument a part of something? */
@@ -242,6 +350,8 @@ swap_readers(Node *expr, Work *work)
 
 	if (expr == NULL)
 		return false;
+	if (IsA(expr, SubscriptingRef) && swap_subscript(expr, false, work))
+		swap_part(expr, work);
 	function = called_function(expr);
 	if (function != NULL &&
 		swap_function(function, readers, reader_oids, lengthof(readers), work))
@@ -338,6 +448,10 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 
 	switch (nodeTag(expr))
 	{
+		case T_SubscriptingRef:
+			if (swap_subscript(expr, true, work))
+				swap_editors(linitial(arguments(expr)), plan, work);
+			break;
 		case T_Var:
 			swap_editors_below((Var *) expr, plan, work);
 			break;

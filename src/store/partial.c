@@ -63,7 +63,8 @@ sliced_partial_missing(SlicedPartial *partial, uint32 from, uint32 to)
 	if (i < partial->nranges && partial->ranges[i].from <= from)
 	{
 		partial->last = partial->ranges[i];
-		missing.from = Min(partial->ranges[i++].to, to);
+		missing.from = Min(partial->ranges[i].to, to);
+		i++;
 	}
 	if (i < partial->nranges && partial->ranges[i].from < to)
 		missing.to = partial->ranges[i].from;

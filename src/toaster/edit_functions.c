@@ -14,7 +14,6 @@
 #include "fmgr.h"
 #include "format/pointer.h"
 #include "mb/pg_wchar.h"
-#include "nodes/nodeFuncs.h"
 #include "toaster/characters.h"
 #include "toaster/promise.h"
 #include "utils/builtins.h"
@@ -35,25 +34,6 @@ add_varlena(SlicedRope *rope, const struct varlena *value)
 	sliced_rope_add_bytes(rope, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 }
 
-/*
- * Promise a function's result.  If its argument is a promise that was made just
- * for it, by the expression it is the result of, nobody needs that any more.
- */
-static Datum
-promise(FunctionCallInfo fcinfo, const SlicedRope *rope)
-{
-	Node	   *expr = fcinfo->flinfo->fn_expr;
-	struct varlena *result = sliced_promise_make(rope, expr);
-	List	   *args = expr == NULL ? NIL : IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args :
-		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
-
-	for (int i = 0; i < Min(list_length(args), 2); i++)
-		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
-			sliced_promise_release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
-								   list_nth(args, i));
-	return PointerGetDatum(result);
-}
-
 /* Bytes [0, upto) of the value, 'middle', and the value's bytes from 'from' on. */
 static Datum
 replace(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 upto,
@@ -64,7 +44,7 @@ replace(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 upto,
 	sliced_rope_add_rope(rope, value, 0, upto);
 	sliced_rope_add_bytes(rope, middle, middle_len);
 	sliced_rope_add_rope(rope, value, from, value->len - from);
-	return promise(fcinfo, rope);
+	return sliced_promise_result(fcinfo, rope);
 }
 
 /* Bytes [start, end) of the value. */
@@ -74,7 +54,7 @@ cut_out(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 start, uint32 e
 	SlicedRope *rope = sliced_rope_make(&value->base);
 
 	sliced_rope_add_rope(rope, value, start, end - start);
-	return promise(fcinfo, rope);
+	return sliced_promise_result(fcinfo, rope);
 }
 
 /* ---- concatenation ---- */
@@ -145,7 +125,7 @@ sliced_edit_concat(PG_FUNCTION_ARGS)
 		fcinfo->args[0].isnull = false;
 		sliced_rope_add_rope(result, rope, 0, rope->len);
 		add_varlena(result, (struct varlena *) DatumGetPointer(others));
-		return promise(fcinfo, result);
+		return sliced_promise_result(fcinfo, result);
 	}
 	return text_concat(fcinfo);
 }

@@ -22,6 +22,7 @@
 #include "catalog/catalog.h"
 #include "format/pointer.h"
 #include "lib/ilist.h"
+#include "nodes/nodeFuncs.h"
 #include "store/reader.h"
 #include "toaster/promise.h"
 #include "utils/hsearch.h"
@@ -293,6 +294,21 @@ sliced_promise_release(const struct varlena *datum, const void *maker)
 		return;
 	forget_rope(promise);
 	hash_search(promises, &promise->key, HASH_REMOVE, NULL);
+}
+
+Datum
+sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope)
+{
+	Node	   *expr = fcinfo->flinfo->fn_expr;
+	struct varlena *result = sliced_promise_make(rope, expr);
+	List	   *args = expr == NULL ? NIL : IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args :
+		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
+
+	for (int i = 0; i < Min(list_length(args), 2); i++)
+		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
+			sliced_promise_release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
+								   list_nth(args, i));
+	return PointerGetDatum(result);
 }
 
 /*

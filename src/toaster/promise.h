@@ -19,6 +19,7 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "store/rope.h"
 #include "utils/rel.h"
 
@@ -49,6 +50,12 @@ extern struct varlena *sliced_promise_make(const SlicedRope *rope, const void *m
  * If the datum is a promise that 'maker' made, nobody else has it: forget it.
  */
 extern void sliced_promise_release(const struct varlena *datum, const void *maker);
+
+/*
+ * Promise a function's result.  If its argument is a promise that was made just
+ * for it, by the expression it is the result of, nobody needs that any more.
+ */
+extern Datum sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope);
 
 /*
  * The promise has been kept: its value is stored under this id.  Whoever has the

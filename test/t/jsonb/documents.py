@@ -11,7 +11,7 @@ COLUMNS = ["doc", "dz", "dp", "dx", "dd"]
 
 # Rows by the size of their documents; the last ones are too large for most of what is done to all rows.
 SIZES = [60] * 3 + [400] * 3 + [1900] * 3 + [2300] * 6 + [3100] * 4 + [10000] * 6 + [40000] * 6 + [70000] * 2 + [200000] * 2 + [1200000]
-LARGE = 50000
+LARGE = 150000
 
 LETTERS = "etaoinshrdlucmfwyp    ETAOIN0123456789.,-_"
 ODD = "äß€漢🚀é\"\\/\n\t\x01\x7f'{}[]:"
@@ -167,6 +167,6 @@ def rows(seed, folder=None):
             made[len(made) + 1] = dict(zip(maker.r.sample(COLUMNS, 3), documents[i:i + 3]))
         return made
     for i, size in enumerate(SIZES, 1):
-        columns = COLUMNS if size < LARGE else COLUMNS[:2] if size < 1000000 else COLUMNS[:1]
+        columns = COLUMNS if size < 50000 else COLUMNS[:2] if size < 1000000 else COLUMNS[:1]
         made[i] = {c: maker.document(max(20, round(size * maker.r.uniform(0.9, 1.3)))) for c in columns}
     return made

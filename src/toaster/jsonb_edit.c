@@ -1,0 +1,269 @@
+/*
+ * jsonb_edit.c
+ *	  Changes entries of a jsonb container, and shares all else with what it was.
+ *
+ * The result is, byte for byte, what core would make of the same values.  What a
+ * change moves is not written anew, but has consequences: entries at multiples of
+ * JB_OFFSET_STRIDE say where their data ends, and the first number or container
+ * behind the change may be padded with more, or less, than before.  After that one
+ * everything has moved by a multiple of four, and keeps its padding.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "toaster/jsonb_edit.h"
+
+/* More entries than this are not edited. */
+#define MAX_ENTRIES		(16 * 1024 * 1024)
+
+/* Entries that are as they were are shared in runs of at least so many. */
+#define MIN_SHARED		64
+
+static const char zeros[sizeof(uint32)];
+
+SlicedFragment
+sliced_fragment_bytes(uint32 type, const char *bytes, uint32 len)
+{
+	SlicedFragment fragment = {.type = type, .bytes = bytes, .len = len};
+
+	return fragment;
+}
+
+SlicedFragment
+sliced_fragment_rope(uint32 type, const SlicedRope *rope)
+{
+	SlicedFragment fragment = {.type = type, .rope = rope, .len = rope->len};
+
+	return fragment;
+}
+
+SlicedFragment
+sliced_fragment_value(const JsonbValue *value)
+{
+	switch (value->type)
+	{
+		case jbvString:
+			return sliced_fragment_bytes(JENTRY_ISSTRING, value->val.string.val,
+										 value->val.string.len);
+		case jbvNumeric:
+			return sliced_fragment_bytes(JENTRY_ISNUMERIC, (char *) value->val.numeric,
+										 VARSIZE_ANY(value->val.numeric));
+		case jbvBool:
+			return sliced_fragment_bytes(value->val.boolean ? JENTRY_ISBOOL_TRUE :
+										 JENTRY_ISBOOL_FALSE, NULL, 0);
+		case jbvBinary:
+			return sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) value->val.binary.data,
+										 value->val.binary.len);
+		default:
+			Assert(value->type == jbvNull);
+			return sliced_fragment_bytes(JENTRY_ISNULL, NULL, 0);
+	}
+}
+
+/* The container that is being made. */
+typedef struct Making
+{
+	const SlicedRope *doc;
+	const SlicedNode *old;
+	uint32		first;			/* entries before this one are as they were */
+	uint32		nentries;		/* in all */
+	JEntry	   *entries;		/* from 'first' on */
+	SlicedRope *data;
+	uint64		end;			/* of the data made so far */
+	uint32		pending_start;	/* data of the old container that comes next: in its */
+	uint32		pending_end;	/* data, from where to where */
+} Making;
+
+static void
+flush_pending(Making *m)
+{
+	sliced_rope_add_rope(m->data, m->doc, m->old->data + m->pending_start,
+						 m->pending_end - m->pending_start);
+	m->pending_start = m->pending_end;
+}
+
+static void
+add_padding(Making *m, uint32 len)
+{
+	flush_pending(m);
+	sliced_rope_add_bytes(m->data, zeros, len);
+}
+
+/* Add old data [start, end). */
+static void
+add_old_data(Making *m, uint32 start, uint32 end)
+{
+	if (m->pending_end != start)
+	{
+		flush_pending(m);
+		m->pending_start = start;
+	}
+	m->pending_end = end;
+}
+
+static void
+add_new_data(Making *m, const SlicedFragment *new)
+{
+	flush_pending(m);
+	if (new->rope != NULL)
+		sliced_rope_add_rope(m->data, new->rope, 0, new->rope->len);
+	else
+		sliced_rope_add_bytes(m->data, new->bytes, new->len);
+}
+
+static inline bool
+is_aligned(uint32 type)
+{
+	return type == JENTRY_ISNUMERIC || type == JENTRY_ISCONTAINER;
+}
+
+/* What something of this type is padded with that begins at 'pos'. */
+static inline uint32
+padding(uint32 type, uint64 pos)
+{
+	return is_aligned(type) ? INTALIGN(pos) - pos : 0;
+}
+
+/* Add an entry for data that has been added, of 'len' bytes with its padding. */
+static void
+add_entry(Making *m, uint32 type, uint32 len)
+{
+	m->end += len;
+	m->entries[m->nentries - m->first] = type |
+		(m->nentries % JB_OFFSET_STRIDE == 0 ? JENTRY_HAS_OFF | (m->end & JENTRY_OFFLENMASK) :
+		 len);
+	m->nentries++;
+}
+
+static void
+add_new(Making *m, const SlicedFragment *new)
+{
+	uint32		pad = padding(new->type, m->end);
+
+	add_padding(m, pad);
+	add_new_data(m, new);
+	add_entry(m, new->type, pad + new->len);
+}
+
+/* Add an old entry, of data [begin, end). */
+static void
+add_old(Making *m, uint32 type, uint32 begin, uint32 end)
+{
+	uint32		old_pad = padding(type, begin);
+	uint32		pad = padding(type, m->end);
+
+	if (pad == old_pad)
+		add_old_data(m, begin, end);
+	else
+	{
+		add_padding(m, pad);
+		add_old_data(m, begin + old_pad, end);
+	}
+	add_entry(m, type, pad + (end - begin - old_pad));
+}
+
+/*
+ * Make entries from the first that changes to the one from which on all are as
+ * they were; returns that one's number, and where its data begins.
+ */
+static uint32
+make_entries(Making *m, const SlicedEdit *edits, int nedits, uint32 *rest)
+{
+	const SlicedNode *old = m->old;
+	uint32		begin = m->end;
+
+	for (uint32 i = m->first;; i++)
+	{
+		bool		removed = false;
+		uint32		end;
+
+		for (; nedits > 0 && edits->at == i; edits++, nedits--)
+		{
+			if (edits->insert)
+				add_new(m, &edits->new);
+			removed |= edits->remove;
+		}
+		if (i == old->nentries || (nedits == 0 && !removed && begin == m->end &&
+								   i == m->nentries))
+		{
+			*rest = begin;
+			return i;
+		}
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		end = sliced_node_end(old, i, begin);
+		if (!removed)
+			add_old(m, sliced_node_entry(old, i) & JENTRY_TYPEMASK, begin, end);
+		begin = end;
+	}
+}
+
+/* Add to the rope the entries that were made, but old ones where they are the same. */
+static void
+add_entries(SlicedRope *rope, const Making *m)
+{
+	const SlicedNode *old = m->old;
+	uint32		n = m->nentries - m->first;
+	uint32		i = 0;
+
+	while (i < n)
+	{
+		uint32		start = i;
+		uint32		same = 0;
+
+		for (; i < n && same < MIN_SHARED; i++)
+			same = m->first + i < old->nentries &&
+				sliced_node_entry(old, m->first + i) == m->entries[i] ? same + 1 : 0;
+		if (same < MIN_SHARED)
+			same = 0;
+		sliced_rope_add_bytes(rope, (char *) &m->entries[start],
+							  (i - same - start) * sizeof(JEntry));
+		for (start = i - same; same > 0 && i < n && m->first + i < old->nentries &&
+			 sliced_node_entry(old, m->first + i) == m->entries[i]; i++)
+			;
+		if (same > 0)
+			sliced_rope_add_rope(rope, m->doc,
+								 old->at + sizeof(uint32) * (1 + m->first + start),
+								 (i - start) * sizeof(JEntry));
+	}
+}
+
+SlicedRope *
+sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
+				 const SlicedEdit *edits, int nedits)
+{
+	Making		m = {.doc = doc, .old = node, .first = edits[0].at, .nentries = edits[0].at};
+	SlicedRope *result = sliced_rope_make(&doc->base);
+	uint32	   *header = palloc(sizeof(uint32));
+	uint32		nentries = node->nentries;
+	uint32		next;
+	uint32		rest;
+
+	for (int i = 0; i < nedits; i++)
+		nentries += edits[i].insert - edits[i].remove;
+	if (nentries > MAX_ENTRIES)
+		return NULL;
+
+	m.entries = MemoryContextAllocHuge(CurrentMemoryContext,
+									   (nentries - m.first + 1) * sizeof(JEntry));
+	m.data = sliced_rope_make(&doc->base);
+	m.end = sliced_node_begin(node, m.first);
+	add_old_data(&m, 0, m.end);
+	next = make_entries(&m, edits, nedits, &rest);
+	add_old_data(&m, rest, len - (node->data - node->at));
+	flush_pending(&m);
+	if (m.data->len > JENTRY_OFFLENMASK)
+		return NULL;
+
+	*header = (node->header & ~JB_CMASK) | (sliced_node_is_object(node) ? nentries / 2 : nentries);
+	if (nentries == node->nentries)
+		sliced_rope_add_rope(result, doc, node->at, sizeof(uint32));
+	else
+		sliced_rope_add_bytes(result, (char *) header, sizeof(uint32));
+	sliced_rope_add_rope(result, doc, node->at + sizeof(uint32), m.first * sizeof(JEntry));
+	add_entries(result, &m);
+	sliced_rope_add_rope(result, doc, node->at + sizeof(uint32) * (1 + next),
+						 (node->nentries - next) * sizeof(JEntry));
+	sliced_rope_add_rope(result, m.data, 0, m.data->len);
+	return result;
+}

@@ -1,0 +1,44 @@
+/*
+ * jsonb_edit.h
+ *	  Changes entries of a jsonb container, and shares all else with what it was.
+ */
+#ifndef SLICED_TOASTER_JSONB_EDIT_H
+#define SLICED_TOASTER_JSONB_EDIT_H
+
+#include "postgres.h"
+
+#include "store/rope.h"
+#include "toaster/jsonb_tree.h"
+
+/* A value, or a key: what its entry says, and its bytes without padding. */
+typedef struct SlicedFragment
+{
+	uint32		type;			/* JENTRY_IS... */
+	const char *bytes;
+	const SlicedRope *rope;		/* its bytes, if not NULL */
+	uint32		len;
+} SlicedFragment;
+
+/* A change: before entry 'at' goes something, or entry 'at' goes away, or both. */
+typedef struct SlicedEdit
+{
+	uint32		at;
+	bool		insert;
+	bool		remove;
+	SlicedFragment new;
+} SlicedEdit;
+
+extern SlicedFragment sliced_fragment_bytes(uint32 type, const char *bytes, uint32 len);
+extern SlicedFragment sliced_fragment_rope(uint32 type, const SlicedRope *rope);
+extern SlicedFragment sliced_fragment_value(const JsonbValue *value);
+
+/*
+ * The container that a place is, with these changes, which are in the order of
+ * what they are made at: as a rope of the base of 'doc', the rope of the document.
+ * Their bytes have to last as long as it.  NULL if the result would be too large,
+ * which is for core to say.
+ */
+extern SlicedRope *sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
+									const SlicedEdit *edits, int nedits);
+
+#endif

@@ -1,0 +1,549 @@
+/*
+ * jsonb_edit_functions.c
+ *	  Functions of core that change a part of a jsonb document, as promises.
+ *
+ * As in edit_functions.c.  A change that changes nothing returns what it was given,
+ * and the row keeps its pointer.  Errors, and what is rare, are left to core.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/string.h"
+#include "fmgr.h"
+#include "format/pointer.h"
+#include "miscadmin.h"
+#include "toaster/jsonb_edit.h"
+#include "toaster/promise.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+
+/* A document to be changed. */
+typedef struct Target
+{
+	SlicedNode	root;
+	SlicedRope *rope;
+	uint32		len;
+} Target;
+
+/* The function's first argument, if it is one of ours and no scalar. */
+static bool
+get_target(FunctionCallInfo fcinfo, Target *target)
+{
+	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(0);
+	struct varatt_external ptr;
+
+	if (!sliced_pointer_get(&ptr, value))
+		return false;
+	target->root = sliced_node_open(sliced_document_at(&ptr, fcinfo), 0);
+	target->rope = sliced_rope_of(value);
+	target->len = sliced_pointer_size(&ptr);
+	return !sliced_node_is_scalar(&target->root);
+}
+
+/* What of a change came out. */
+typedef enum Outcome
+{
+	UNCHANGED,
+	CHANGED,
+	LEAVE_TO_CORE
+} Outcome;
+
+static Outcome
+changed(SlicedRope *rope, SlicedRope **result)
+{
+	*result = rope;
+	return rope == NULL ? LEAVE_TO_CORE : CHANGED;
+}
+
+/* The result of the function, if core is not to make it. */
+static Datum
+finish(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope *rope)
+{
+	switch (outcome)
+	{
+		case UNCHANGED:
+			return PG_GETARG_DATUM(0);
+		case CHANGED:
+			return sliced_promise_result(fcinfo, rope);
+		default:
+			return core(fcinfo);
+	}
+}
+
+/* ---- changes of the root ---- */
+
+/* Entries of a jsonb in memory. */
+typedef struct Entries
+{
+	int			n;				/* elements, or keys and values */
+	SlicedFragment *fragments;
+} Entries;
+
+/* Elements of an array, or of an object its keys and then their values. */
+static Entries
+entries_of(Jsonb *jsonb)
+{
+	Entries		entries = {0};
+	int			count = JB_ROOT_COUNT(jsonb);
+	bool		is_object = JB_ROOT_IS_OBJECT(jsonb);
+	JsonbIterator *iterator = JsonbIteratorInit(&jsonb->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+
+	entries.fragments = palloc((count + 1) * 2 * sizeof(SlicedFragment));
+	JsonbIteratorNext(&iterator, &value, true);
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) == WJB_KEY ||
+		   token == WJB_VALUE || token == WJB_ELEM)
+	{
+		int			i = is_object ? entries.n / 2 + (token == WJB_VALUE ? count : 0) : entries.n;
+
+		entries.fragments[i] = sliced_fragment_value(&value);
+		entries.n++;
+	}
+	return entries;
+}
+
+/* Merge an object into the target, which is one too. */
+static Outcome
+merge(const Target *target, Jsonb *other, SlicedRope **result)
+{
+	const SlicedNode *root = &target->root;
+	Entries		entries = entries_of(other);
+	int			count = entries.n / 2;
+	SlicedEdit *edits = palloc(entries.n * sizeof(SlicedEdit));
+	SlicedEdit *values = palloc(count * sizeof(SlicedEdit));
+	int			nedits = 0;
+
+	for (int k = 0; k < count; k++)
+	{
+		const SlicedFragment *key = &entries.fragments[k];
+		uint32		i;
+		bool		found = sliced_node_find_key(root, key->bytes, key->len, &i);
+
+		if (!found)
+			edits[nedits++] = (SlicedEdit) {i, true, false, *key};
+		values[k] = (SlicedEdit) {root->count + i, true, found, entries.fragments[count + k]};
+	}
+	memcpy(edits + nedits, values, count * sizeof(SlicedEdit));
+	return changed(sliced_node_edit(target->rope, root, target->len, edits, nedits + count),
+				   result);
+}
+
+/* Append the elements of an array, or a scalar or an object. */
+static Outcome
+append(const Target *target, Jsonb *other, SlicedRope **result)
+{
+	Entries		entries = {1};
+	SlicedEdit *edits;
+
+	if (JB_ROOT_IS_OBJECT(other))
+	{
+		entries.fragments = palloc(sizeof(SlicedFragment));
+		entries.fragments[0] = sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) &other->root,
+													 VARSIZE(other) - VARHDRSZ);
+	}
+	else
+		entries = entries_of(other);
+	edits = palloc(entries.n * sizeof(SlicedEdit));
+	for (int i = 0; i < entries.n; i++)
+		edits[i] = (SlicedEdit) {target->root.nentries, true, false, entries.fragments[i]};
+	return changed(sliced_node_edit(target->rope, &target->root, target->len, edits, entries.n),
+				   result);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_concat);
+
+Datum
+sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *other = PG_GETARG_JSONB_P(1);
+	Target		target;
+	SlicedRope *rope = NULL;
+	Outcome		outcome = LEAVE_TO_CORE;
+
+	if (!get_target(fcinfo, &target))
+		return jsonb_concat(fcinfo);
+	if (target.root.count == 0)
+		outcome = LEAVE_TO_CORE;
+	else if (sliced_node_is_object(&target.root) == JB_ROOT_IS_OBJECT(other) &&
+			 JB_ROOT_COUNT(other) == 0)
+		outcome = UNCHANGED;
+	else if (!sliced_node_is_object(&target.root))
+		outcome = append(&target, other, &rope);
+	else if (JB_ROOT_IS_OBJECT(other))
+		outcome = merge(&target, other, &rope);
+	return finish(fcinfo, jsonb_concat, outcome, rope);
+}
+
+/* Remove keys, of which 'n' are given, from an object. */
+static Outcome
+remove_keys(const Target *target, Datum *keys, bool *isnull, int n, SlicedRope **result)
+{
+	const SlicedNode *root = &target->root;
+	bool	   *removed = NULL;
+	SlicedEdit *edits;
+	int			nremoved = 0;
+	int			nedits = 0;
+
+	if (!sliced_node_is_object(root))
+		return LEAVE_TO_CORE;
+	for (int k = 0; k < n; k++)
+	{
+		text	   *key = (text *) DatumGetPointer(keys[k]);
+		uint32		i;
+
+		if (isnull[k] ||
+			!sliced_node_find_key(root, VARDATA_ANY(key), VARSIZE_ANY_EXHDR(key), &i))
+			continue;
+		if (removed == NULL)
+			removed = palloc0(root->count * sizeof(bool));
+		nremoved += !removed[i];
+		removed[i] = true;
+	}
+	if (nremoved == 0)
+		return UNCHANGED;
+
+	edits = palloc(nremoved * 2 * sizeof(SlicedEdit));
+	for (uint32 i = 0; i < root->nentries; i++)
+		if (removed[i % root->count])
+			edits[nedits++] = (SlicedEdit) {.at = i, .remove = true};
+	return changed(sliced_node_edit(target->rope, root, target->len, edits, nedits), result);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete);
+
+Datum
+sliced_edit_jsonb_delete(PG_FUNCTION_ARGS)
+{
+	Datum		key = PointerGetDatum(PG_GETARG_TEXT_PP(1));
+	bool		isnull = false;
+	Target		target;
+	SlicedRope *rope = NULL;
+	Outcome		outcome;
+
+	if (!get_target(fcinfo, &target))
+		return jsonb_delete(fcinfo);
+	outcome = remove_keys(&target, &key, &isnull, 1, &rope);
+	return finish(fcinfo, jsonb_delete, outcome, rope);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_array);
+
+Datum
+sliced_edit_jsonb_delete_array(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	Target		target;
+	Datum	   *keys;
+	bool	   *isnull;
+	int			n;
+	SlicedRope *rope = NULL;
+	Outcome		outcome;
+
+	if (ARR_NDIM(array) > 1 || !get_target(fcinfo, &target))
+		return jsonb_delete_array(fcinfo);
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &keys, &isnull, &n);
+	outcome = remove_keys(&target, keys, isnull, n, &rope);
+	return finish(fcinfo, jsonb_delete_array, outcome, rope);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_idx);
+
+Datum
+sliced_edit_jsonb_delete_idx(PG_FUNCTION_ARGS)
+{
+	int64		i = PG_GETARG_INT32(1);
+	Target		target;
+	SlicedEdit	edit = {.remove = true};
+	SlicedRope *rope = NULL;
+	Outcome		outcome = UNCHANGED;
+
+	if (!get_target(fcinfo, &target) || sliced_node_is_object(&target.root))
+		return jsonb_delete_idx(fcinfo);
+	if (i < 0)
+		i += target.root.count;
+	if (i >= 0 && i < target.root.count)
+	{
+		edit.at = i;
+		outcome = changed(sliced_node_edit(target.rope, &target.root, target.len, &edit, 1),
+						  &rope);
+	}
+	return finish(fcinfo, jsonb_delete_idx, outcome, rope);
+}
+
+/* ---- changes along a path ---- */
+
+typedef enum Operation
+{
+	SET,						/* jsonb_set() */
+	REPLACE,					/* the same without create_if_missing */
+	INSERT_BEFORE,				/* jsonb_insert() */
+	INSERT_AFTER,
+	ASSIGN,						/* to a subscript */
+	DELETE						/* #- */
+} Operation;
+
+typedef struct Walk
+{
+	const SlicedRope *doc;
+	Operation	operation;
+	int			nnames;
+	Datum	   *names;
+	bool	   *isnull;
+	SlicedFragment new;
+} Walk;
+
+static Outcome walk(const Walk *w, const SlicedNode *node, uint32 len, int level,
+					SlicedRope **result);
+
+/* Make these changes of one node. */
+static Outcome
+edit(const Walk *w, const SlicedNode *node, uint32 len, const SlicedEdit *edits, int nedits,
+	 SlicedRope **result)
+{
+	return changed(sliced_node_edit(w->doc, node, len, edits, nedits), result);
+}
+
+/* The path leads through the value of entry 'i'. */
+static Outcome
+go_on(const Walk *w, const SlicedNode *node, uint32 len, int level, uint32 i,
+	  SlicedRope **result)
+{
+	SlicedPlace place = sliced_node_place(node, i);
+	SlicedEdit	change = {.at = i, .insert = true, .remove = true};
+	SlicedNode	child;
+	SlicedRope *rope;
+	Outcome		outcome;
+
+	if (w->isnull[level + 1])
+		return LEAVE_TO_CORE;	/* an error */
+	if (!sliced_place_is_container(&place))
+		return w->operation == ASSIGN ? LEAVE_TO_CORE : UNCHANGED;
+	check_stack_depth();
+	child = sliced_node_open(node->doc, place.start);
+	outcome = walk(w, &child, place.len, level + 1, &rope);
+	if (outcome != CHANGED)
+		return outcome;
+	change.new = sliced_fragment_rope(JENTRY_ISCONTAINER, rope);
+	return edit(w, node, len, &change, 1, result);
+}
+
+static Outcome
+walk_object(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+{
+	text	   *name = (text *) DatumGetPointer(w->names[level]);
+	bool		last = level == w->nnames - 1;
+	SlicedEdit	edits[2] = {{0}};
+	uint32		i;
+
+	if (sliced_node_find_key(node, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &i))
+	{
+		if (!last)
+			return go_on(w, node, len, level, node->count + i, result);
+		edits[0] = (SlicedEdit) {.at = i, .remove = true};
+		edits[1] = (SlicedEdit) {.at = node->count + i, .remove = true};
+		if (w->operation == DELETE)
+			return edit(w, node, len, edits, 2, result);
+		if (w->operation == INSERT_BEFORE || w->operation == INSERT_AFTER)
+			return LEAVE_TO_CORE;	/* an error */
+		edits[1].insert = true;
+		edits[1].new = w->new;
+		return edit(w, node, len, &edits[1], 1, result);
+	}
+	if (w->operation == ASSIGN && !last)
+		return LEAVE_TO_CORE;	/* it makes the missing part of the path */
+	if (!last || w->operation == DELETE || w->operation == REPLACE)
+		return UNCHANGED;
+	edits[0] = (SlicedEdit) {i, true, false,
+							 sliced_fragment_bytes(JENTRY_ISSTRING, VARDATA_ANY(name),
+												   VARSIZE_ANY_EXHDR(name))};
+	edits[1] = (SlicedEdit) {node->count + i, true, false, w->new};
+	return edit(w, node, len, edits, 2, result);
+}
+
+/* The index that a path's element is. */
+static bool
+parse_index(Datum name, int *index)
+{
+	char	   *digits = TextDatumGetCString(name);
+	char	   *end;
+
+	errno = 0;
+	*index = strtoint(digits, &end, 10);
+	return end != digits && *end == '\0' && errno == 0;
+}
+
+static Outcome
+walk_array(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+{
+	bool		last = level == w->nnames - 1;
+	SlicedEdit	change = {.insert = w->operation != DELETE, .new = w->new};
+	int			index;
+	int64		i;
+
+	if (!parse_index(w->names[level], &index))
+		return LEAVE_TO_CORE;	/* an error */
+	i = index < 0 ? (int64) node->count + index : index;
+	if (i >= 0 && i < node->count)
+	{
+		if (!last)
+			return go_on(w, node, len, level, i, result);
+		change.at = w->operation == INSERT_AFTER ? i + 1 : i;
+		change.remove = w->operation != INSERT_BEFORE && w->operation != INSERT_AFTER;
+		return edit(w, node, len, &change, 1, result);
+	}
+	/* an error, or what is missing before the element, or the path to it */
+	if (w->operation == ASSIGN && (!last || i < 0 || i > node->count))
+		return LEAVE_TO_CORE;
+	if (!last || w->operation == DELETE || w->operation == REPLACE)
+		return UNCHANGED;
+	change.at = i < 0 ? 0 : node->count;
+	return edit(w, node, len, &change, 1, result);
+}
+
+/* Walk along the path, from 'level' on. */
+static Outcome
+walk(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+{
+	return sliced_node_is_object(node) ? walk_object(w, node, len, level, result) :
+		walk_array(w, node, len, level, result);
+}
+
+/* What a jsonb in memory is. */
+static SlicedFragment
+fragment_of(Jsonb *jsonb)
+{
+	JsonbValue	value;
+
+	if (JsonbExtractScalar(&jsonb->root, &value))
+		return sliced_fragment_value(&value);
+	return sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) &jsonb->root,
+								 VARSIZE(jsonb) - VARHDRSZ);
+}
+
+/* Do this at the end of 'path' in the function's first argument. */
+static Datum
+change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, ArrayType *path,
+			   Jsonb *new)
+{
+	Walk		w = {.operation = operation};
+	Target		target;
+	SlicedRope *rope = NULL;
+	Outcome		outcome;
+
+	if (ARR_NDIM(path) > 1 || !get_target(fcinfo, &target))
+		return core(fcinfo);
+	deconstruct_array(path, TEXTOID, -1, false, TYPALIGN_INT, &w.names, &w.isnull, &w.nnames);
+	if (w.nnames == 0)
+		return finish(fcinfo, core, UNCHANGED, NULL);
+	if (w.isnull[0])
+		return core(fcinfo);	/* an error */
+	if (new != NULL)
+		w.new = fragment_of(new);
+	w.doc = target.rope;
+	outcome = walk(&w, &target.root, target.len, 0, &rope);
+	return finish(fcinfo, core, outcome, rope);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_set);
+
+Datum
+sliced_edit_jsonb_set(PG_FUNCTION_ARGS)
+{
+	ArrayType  *path = PG_GETARG_ARRAYTYPE_P(1);
+	Jsonb	   *new = PG_GETARG_JSONB_P(2);
+
+	return change_at_path(fcinfo, jsonb_set, PG_GETARG_BOOL(3) ? SET : REPLACE, path, new);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_insert);
+
+Datum
+sliced_edit_jsonb_insert(PG_FUNCTION_ARGS)
+{
+	ArrayType  *path = PG_GETARG_ARRAYTYPE_P(1);
+	Jsonb	   *new = PG_GETARG_JSONB_P(2);
+
+	return change_at_path(fcinfo, jsonb_insert,
+						  PG_GETARG_BOOL(3) ? INSERT_AFTER : INSERT_BEFORE, path, new);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_path);
+
+Datum
+sliced_edit_jsonb_delete_path(PG_FUNCTION_ARGS)
+{
+	return change_at_path(fcinfo, jsonb_delete_path, DELETE, PG_GETARG_ARRAYTYPE_P(1), NULL);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_set_lax);
+
+Datum
+sliced_edit_jsonb_set_lax(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		return jsonb_set_lax(fcinfo);
+	if (!PG_ARGISNULL(2))
+		return sliced_edit_jsonb_set(fcinfo);
+	else
+	{
+		char	   *treatment = text_to_cstring(PG_GETARG_TEXT_PP(4));
+
+		if (strcmp(treatment, "return_target") == 0)
+			return PG_GETARG_DATUM(0);
+		if (strcmp(treatment, "delete_key") == 0)
+			return change_at_path(fcinfo, jsonb_set_lax, DELETE, PG_GETARG_ARRAYTYPE_P(1), NULL);
+		if (strcmp(treatment, "use_json_null") == 0)
+			return change_at_path(fcinfo, jsonb_set_lax, PG_GETARG_BOOL(3) ? SET : REPLACE,
+								  PG_GETARG_ARRAYTYPE_P(1),
+								  DatumGetJsonbP(DirectFunctionCall1(jsonb_in,
+																	 CStringGetDatum("null"))));
+		return jsonb_set_lax(fcinfo);
+	}
+}
+
+/* ---- assignments to subscripts ---- */
+
+/* What core does with document, path and new value. */
+static Datum
+assign(FunctionCallInfo fcinfo)
+{
+	Jsonb	   *source;
+	JsonbValue	new;
+	Datum	   *names;
+	bool	   *isnull;
+	int			n;
+
+	if (PG_ARGISNULL(0))
+		source = DatumGetJsonbP(DirectFunctionCall1(jsonb_in,
+													CStringGetDatum(PG_GETARG_BOOL(2) ? "[]" : "{}")));
+	else
+		source = PG_GETARG_JSONB_P(0);
+	if (PG_ARGISNULL(1))
+		new.type = jbvNull;
+	else
+		JsonbToJsonbValue(PG_GETARG_JSONB_P(1), &new);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT, &names, &isnull, &n);
+	return jsonb_set_element(source, names, n, &new);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_jsonb_subscript);
+
+/* (document, new value, is the first subscript a number, subscripts...) */
+Datum
+sliced_edit_jsonb_subscript(PG_FUNCTION_ARGS)
+{
+	ArrayType  *path = PG_GETARG_ARRAYTYPE_P(3);
+
+	if (array_contains_nulls(path))
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("jsonb subscript in assignment must not be null"));
+	if (PG_ARGISNULL(0))
+		return assign(fcinfo);
+	return change_at_path(fcinfo, assign, ASSIGN, path,
+						  PG_ARGISNULL(1) ?
+						  DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("null"))) :
+						  PG_GETARG_JSONB_P(1));
+}
