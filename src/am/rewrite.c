@@ -108,7 +108,7 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 				hash_search(rw->dying_values, &value->valueid, HASH_ENTER, NULL);
 			continue;
 		}
-		if (length < draft->len)
+		if (length < draft->len && draft->ncuts == 0)
 			sliced_writer_add_slices(rw->writer, value->valueid, length, draft->raw + length,
 									 draft->len - length, draft->codec);
 		if (!dying)

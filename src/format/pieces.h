@@ -2,8 +2,8 @@
  * pieces.h
  *	  The piece table: which bytes, and of what, a value consists of.
  *
- * A value written at once has no table: it is the object of its own id, from
- * offset 0.  A value derived from another lists its pieces in order.
+ * A value written at once, in the order of its bytes, has no table: it is the
+ * object of its own id, from offset 0.  Others list their pieces in order.
  */
 #ifndef SLICED_FORMAT_PIECES_H
 #define SLICED_FORMAT_PIECES_H

@@ -29,9 +29,8 @@
 #include "store/reader.h"
 #include "store/remover.h"
 
-/* New bytes that stay in the head: in one piece, and in all. */
-#define INLINE_PIECE	256
-#define INLINE_TOTAL	512
+/* Bytes that stay in the head. */
+#define INLINE_TOTAL	SLICED_INLINE_REGION
 
 /* A piece that is shorter than its own cost is copied. */
 #define TINY_PIECE		64
@@ -354,7 +353,7 @@ write_anew(Derivation *d)
 	SlicedDraft draft;
 
 	sliced_rope_read(rope, d->toastrel, 0, rope->len, raw);
-	sliced_draft_init(&draft, raw, rope->len, d->change->codec);
+	sliced_draft_final(&draft, raw, rope->len, d->change->codec, d->change->cutter);
 	sliced_writer_add(d->writer, d->change->valueid, &draft);
 	sliced_writer_flush(d->writer);
 	sliced_value_delete(d->toastrel, rope->base.va_valueid, false);
@@ -382,7 +381,7 @@ write_new_bytes(Derivation *d, SlicedPiece *pieces, char *inline_bytes)
 		*piece = (SlicedPiece) {part->objid, part->start, part->len};
 		if (part->objid != 0)
 			continue;
-		if (part->len <= INLINE_PIECE && inline_len + part->len <= INLINE_TOTAL)
+		if (inline_len + part->len <= INLINE_TOTAL)
 		{
 			piece->start = inline_len;
 			sliced_rope_read(change->rope, d->toastrel, part->at, part->len,
@@ -457,10 +456,11 @@ derive(Derivation *d)
 
 void
 sliced_change_plan(SlicedChange *change, SlicedWriter *writer, const SlicedRope *rope,
-				   Oid new_id, int codec)
+				   Oid new_id, int codec, SlicedCutter cutter)
 {
 	change->rope = rope;
 	change->codec = codec;
+	change->cutter = cutter;
 	change->grows = sliced_rope_grows(rope) &&
 		sliced_growth_prepare(&change->growth, sliced_writer_relation(writer), &rope->base);
 	change->valueid = change->grows ? rope->base.va_valueid :

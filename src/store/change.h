@@ -21,6 +21,7 @@ typedef struct SlicedChange
 	const SlicedRope *rope;		/* its base is the value that is replaced */
 	Oid			valueid;		/* for the pointer */
 	int			codec;
+	SlicedCutter cutter;		/* if it is written anew; or NULL */
 	bool		grows;
 	SlicedGrowth growth;
 } SlicedChange;
@@ -30,7 +31,8 @@ typedef struct SlicedChange
  * value does not just grow; InvalidOid if none has been taken yet.
  */
 extern void sliced_change_plan(SlicedChange *change, SlicedWriter *writer,
-							   const SlicedRope *rope, Oid new_id, int codec);
+							   const SlicedRope *rope, Oid new_id, int codec,
+							   SlicedCutter cutter);
 
 /* Write it, and delete of the old value what is not shared. */
 extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);

@@ -4,7 +4,8 @@
  *
  * A value is the pieces that its head lists, in order, and then whatever its
  * pointer covers beyond them: bytes of the object of its own id, from the first
- * one that no piece names.  A value written at once has no pieces; one that was
+ * one that no piece names.  A value written at once has no pieces, unless its own
+ * object has its bytes in another order (toaster/jsonb_layout.h); one that was
  * derived from another shares that one's slices.  Either grows at the end of
  * its own object, and its head need not change for that.
  */
@@ -20,6 +21,9 @@
  * chunk_seq 0 is always one of core's: our first rows are heads.
  */
 #define SLICED_OWN_START	1
+
+/* Bytes that stay in the head: every change writes them again. */
+#define SLICED_INLINE_REGION	512
 
 typedef struct SlicedLayout
 {

@@ -105,6 +105,8 @@ typedef struct Reader
 	 * A slice that will be needed again is kept.
 	 */
 	uint32		again;			/* where the current object is needed again, or 0 */
+	SlicedCursor cursor;		/* where the last piece that was read has ended: */
+	uint32		cursor_pos;		/* at this position of its object */
 	char	   *kept;			/* raw bytes of the slice kept, or NULL */
 	Oid			kept_objid;
 	uint32		kept_start;
@@ -227,6 +229,8 @@ read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 	};
 
 	copy_from_kept(r, objid, &pos, end);
+	if (r->cursor.objid == objid && r->cursor_pos == pos)
+		cursor = r->cursor;
 	while (pos < end)
 	{
 		SlicedRow	row;
@@ -247,6 +251,8 @@ read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 		}
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
+		r->cursor = cursor;
+		r->cursor_pos = pos;
 	}
 	return true;
 }
@@ -402,6 +408,7 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 		r.core_format = false;
 		r.again = 0;
 		r.kept = NULL;
+		r.cursor.objid = InvalidOid;
 		sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
 		r.ts.visibility = visibility;
 		ok = read_value(&r, valueid, offset, offset + len);

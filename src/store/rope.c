@@ -86,6 +86,42 @@ sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, ui
 	}
 }
 
+/* So many bytes that are the same are worth a run of their own. */
+#define SIMILAR		256
+
+/* How many bytes from 'i' on, of 'n', are the same?  It does not matter to the byte. */
+static uint32
+same_bytes(const char *a, const char *b, uint32 i, uint32 n)
+{
+	uint32		start = i;
+
+	while (i + sizeof(uint64) <= n && memcmp(a + i, b + i, sizeof(uint64)) == 0)
+		i += sizeof(uint64);
+	return i - start;
+}
+
+void
+sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len, const char *old,
+						uint32 old_len, const SlicedRope *other, uint32 start)
+{
+	uint32		n = Min(len, old_len);
+	uint32		done = 0;
+
+	for (uint32 i = 0; i < n;)
+	{
+		uint32		same = same_bytes(bytes, old, i, n);
+
+		if (same >= SIMILAR)
+		{
+			sliced_rope_add_bytes(rope, bytes + done, i - done);
+			sliced_rope_add_rope(rope, other, start + i, same);
+			done = i + same;
+		}
+		i += same + sizeof(uint64);
+	}
+	sliced_rope_add_bytes(rope, bytes + done, len - done);
+}
+
 SlicedRope *
 sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt)
 {

@@ -42,6 +42,15 @@ extern void sliced_rope_add_bytes(SlicedRope *rope, const char *bytes, uint32 le
 extern void sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other,
 								 uint32 start, uint32 len);
 
+/*
+ * Add bytes in the caller's memory, but where a long stretch of them is the same as
+ * at the same place of 'old', which is bytes [start, start + old_len) of 'other', a
+ * rope of the same base, add that.
+ */
+extern void sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len,
+									const char *old, uint32 old_len,
+									const SlicedRope *other, uint32 start);
+
 /* A copy in one piece of memory, bytes included. */
 extern SlicedRope *sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt);
 

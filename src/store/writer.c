@@ -22,6 +22,7 @@
 #include "executor/tuptable.h"
 #include "format/utf8.h"
 #include "miscadmin.h"
+#include "store/layout.h"
 #include "store/toast_scan.h"
 #include "store/writer.h"
 #include "utils/memutils.h"
@@ -57,6 +58,7 @@ sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec)
 	draft->raw = raw;
 	draft->len = len;
 	draft->codec = codec;
+	draft->ncuts = 0;
 	draft->first_raw = n;
 	draft->first = NULL;
 	draft->first_stored = 0;
@@ -65,6 +67,23 @@ sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec)
 		draft->first = palloc(SLICED_COMPRESS_ROOM(n));
 		draft->first_stored = sliced_codec_try(codec, raw, n, draft->first, sliced_zstd_level);
 	}
+}
+
+void
+sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
+				   SlicedCutter cutter)
+{
+	int			nregions = 0;
+
+	if (cutter != NULL && codec != SLICED_CODEC_NONE)
+	{
+		sliced_draft_init(draft, raw, len, SLICED_CODEC_NONE);
+		draft->codec = codec;
+		nregions = cutter(raw, len, &draft->cuts, &draft->ncuts);
+		draft->nregions = nregions;
+	}
+	if (nregions == 0)
+		sliced_draft_init(draft, raw, len, codec);
 }
 
 SlicedWriter *
@@ -400,15 +419,69 @@ add_bytes(SlicedWriter *w, const Cut *cut, uint32 start, const char *raw, uint32
 		pfree(work);
 }
 
+/* Add a value region by region, then the head that says where its bytes are. */
+static void
+add_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
+{
+	SlicedPiece *pieces = palloc(draft->ncuts * sizeof(SlicedPiece));
+	char	   *region = MemoryContextAllocHuge(CurrentMemoryContext, draft->len);
+	char		inline_bytes[SLICED_INLINE_REGION];
+	uint32		inline_len = 0;
+	uint32		own = SLICED_OWN_START;
+
+	for (int r = 0; r < draft->nregions; r++)
+	{
+		uint32		len = 0;
+		bool		in_head;
+
+		for (int i = 0; i < draft->ncuts; i++)
+		{
+			const SlicedCut *cut = &draft->cuts[i];
+
+			if (cut->region != r)
+				continue;
+			pieces[i] = (SlicedPiece) {valueid, own + len, cut->len};
+			memcpy(region + len, draft->raw + cut->start, cut->len);
+			len += cut->len;
+		}
+		in_head = r == 0 && len <= SLICED_INLINE_REGION;
+		if (in_head)
+		{
+			memcpy(inline_bytes, region, len);
+			inline_len = len;
+			for (int i = 0; i < draft->ncuts; i++)
+				if (draft->cuts[i].region == r)
+				{
+					pieces[i].objid = InvalidOid;
+					pieces[i].start -= own;
+				}
+		}
+		else
+		{
+			sliced_writer_add_slices(w, valueid, own, region, len, draft->codec);
+			own += len;
+		}
+	}
+	sliced_writer_add_head(w, valueid, pieces, draft->ncuts, inline_bytes, inline_len,
+						   sliced_utf8_ascii(draft->raw, draft->len), 0);
+	pfree(pieces);
+	pfree(region);
+}
+
 void
 sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 {
 	Cut			cut = {
 		.objid = valueid,
-		.with_head = true,
-		.ascii = sliced_utf8_ascii(draft->raw, draft->len)
+		.with_head = true
 	};
 
+	if (draft->ncuts > 0)
+	{
+		add_in_regions(w, valueid, draft);
+		return;
+	}
+	cut.ascii = sliced_utf8_ascii(draft->raw, draft->len);
 	add_bytes(w, &cut, 0, draft->raw, draft->len, draft->codec, draft);
 }
 

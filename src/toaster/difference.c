@@ -2,7 +2,8 @@
  * difference.c
  *	  Finds what a new value has in common with the one it replaces.
  *
- * That is what they begin and end with.  Comparing means reading the old value,
+ * That is what they begin and end with, and for types that have one what their
+ * structure says.  Comparing means reading the old value,
  * which is several times cheaper than writing the new one, and stops where they
  * differ; but where they always differ even that is lost.  So the columns of
  * which values have had nothing in common are tried less and less often.
@@ -17,6 +18,9 @@
 /* Bytes to compare first, and then at a time: whole slices, mostly. */
 #define FIRST_LOOK	(8 * 1024)
 #define STEP		(128 * 1024)
+
+/* It is worth looking closer at more than so many bytes that differ. */
+#define WORTH_MORE	1024
 
 /* After so many failures in a row, only one in 2^MAX_BACKOFF values is tried. */
 #define MAX_BACKOFF	8
@@ -137,9 +141,18 @@ find_suffix(Comparison *c, uint32 prefix)
 	return done;
 }
 
+/* The one that has more in common with its base; NULL if that is less than a quarter. */
+static SlicedRope *
+better(SlicedRope *a, SlicedRope *b)
+{
+	if (b == NULL || sliced_rope_new_bytes(b) > b->len / 4 * 3)
+		return a;
+	return a == NULL || sliced_rope_new_bytes(b) < sliced_rope_new_bytes(a) ? b : a;
+}
+
 SlicedRope *
 sliced_difference(Relation rel, int attno, const struct varatt_external *old,
-				  const char *raw, uint32 len)
+				  const char *raw, uint32 len, SlicedStructuralDifference structural)
 {
 	Experience *e = experience_of(RelationGetRelid(rel), attno);
 	Comparison	c = {
@@ -173,6 +186,8 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 		sliced_rope_add_bytes(rope, raw + prefix, len - prefix - suffix);
 		sliced_rope_add_base(rope, c.oldlen - suffix, suffix);
 	}
+	if (structural != NULL && len - prefix - suffix > WORTH_MORE)
+		rope = better(rope, structural(old, raw, len));
 	remember(e, rope != NULL);
 	return rope;
 }

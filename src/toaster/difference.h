@@ -12,14 +12,19 @@
 #include "store/rope.h"
 #include "utils/rel.h"
 
+/* Finds more than beginnings and ends, for values of some type. */
+typedef SlicedRope *(*SlicedStructuralDifference) (const struct varatt_external *old,
+												   const char *raw, uint32 len);
+
 /*
  * The 'len' bytes at 'raw' as a rope of 'old', a value of ours, in the current
  * context; NULL if they have too little in common, or where looking for it has
  * not paid before.  'raw' has to last as long as the rope.  A rope of one run
- * with all of the base says that nothing has changed.
+ * with all of the base says that nothing has changed.  'structural' may be NULL.
  */
 extern SlicedRope *sliced_difference(Relation rel, int attno,
 									 const struct varatt_external *old,
-									 const char *raw, uint32 len);
+									 const char *raw, uint32 len,
+									 SlicedStructuralDifference structural);
 
 #endif

@@ -16,9 +16,6 @@
 /* More entries than this are not edited. */
 #define MAX_ENTRIES		(16 * 1024 * 1024)
 
-/* Entries that are as they were are shared in runs of at least so many. */
-#define MIN_SHARED		64
-
 static const char zeros[sizeof(uint32)];
 
 SlicedFragment
@@ -198,36 +195,6 @@ make_entries(Making *m, const SlicedEdit *edits, int nedits, uint32 *rest)
 	}
 }
 
-/* Add to the rope the entries that were made, but old ones where they are the same. */
-static void
-add_entries(SlicedRope *rope, const Making *m)
-{
-	const SlicedNode *old = m->old;
-	uint32		n = m->nentries - m->first;
-	uint32		i = 0;
-
-	while (i < n)
-	{
-		uint32		start = i;
-		uint32		same = 0;
-
-		for (; i < n && same < MIN_SHARED; i++)
-			same = m->first + i < old->nentries &&
-				sliced_node_entry(old, m->first + i) == m->entries[i] ? same + 1 : 0;
-		if (same < MIN_SHARED)
-			same = 0;
-		sliced_rope_add_bytes(rope, (char *) &m->entries[start],
-							  (i - same - start) * sizeof(JEntry));
-		for (start = i - same; same > 0 && i < n && m->first + i < old->nentries &&
-			 sliced_node_entry(old, m->first + i) == m->entries[i]; i++)
-			;
-		if (same > 0)
-			sliced_rope_add_rope(rope, m->doc,
-								 old->at + sizeof(uint32) * (1 + m->first + start),
-								 (i - start) * sizeof(JEntry));
-	}
-}
-
 SlicedRope *
 sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 				 const SlicedEdit *edits, int nedits)
@@ -238,6 +205,8 @@ sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 	uint32		nentries = node->nentries;
 	uint32		next;
 	uint32		rest;
+	uint32		entries_at;
+	const char *old_entries;
 
 	for (int i = 0; i < nedits; i++)
 		nentries += edits[i].insert - edits[i].remove;
@@ -255,13 +224,17 @@ sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 	if (m.data->len > JENTRY_OFFLENMASK)
 		return NULL;
 
+	entries_at = node->at + sizeof(uint32) * (1 + m.first);
+	old_entries = sliced_document_need(node->doc, entries_at, (next - m.first) * sizeof(JEntry));
+
 	*header = (node->header & ~JB_CMASK) | (sliced_node_is_object(node) ? nentries / 2 : nentries);
 	if (nentries == node->nentries)
 		sliced_rope_add_rope(result, doc, node->at, sizeof(uint32));
 	else
 		sliced_rope_add_bytes(result, (char *) header, sizeof(uint32));
 	sliced_rope_add_rope(result, doc, node->at + sizeof(uint32), m.first * sizeof(JEntry));
-	add_entries(result, &m);
+	sliced_rope_add_similar(result, (char *) m.entries, (m.nentries - m.first) * sizeof(JEntry),
+							old_entries, (next - m.first) * sizeof(JEntry), doc, entries_at);
 	sliced_rope_add_rope(result, doc, node->at + sizeof(uint32) * (1 + next),
 						 (node->nentries - next) * sizeof(JEntry));
 	sliced_rope_add_rope(result, m.data, 0, m.data->len);

@@ -22,8 +22,14 @@
 #include "format/pointer.h"
 #include "store/remover.h"
 #include "toaster/difference.h"
+#include "toaster/jsonb_difference.h"
+#include "toaster/jsonb_layout.h"
 #include "toaster/promise.h"
 #include "toaster/row_toast.h"
+#include "utils/lsyscache.h"
+
+/* So much of a value is compressed to guess how it will compress. */
+#define PROBE	4096
 
 /* What is known of a column while its row is toasted. */
 typedef struct Column
@@ -111,6 +117,29 @@ make_draft(struct varlena *value, int codec)
 	return draft;
 }
 
+/* Does the column's type have a better order of bytes than its own? */
+static SlicedCutter
+column_cutter(Form_pg_attribute att, const struct varlena *value)
+{
+	return VARSIZE_ANY(value) >= SLICED_JSONB_CUT_MIN &&
+		getBaseType(att->atttypid) == JSONBOID ? sliced_jsonb_cut : NULL;
+}
+
+/* Could the value be compressed to fit in a row, to judge by how it begins? */
+static bool
+might_stay_inline(struct varlena *value, int codec)
+{
+	SlicedDraft probe;
+	uint32		len;
+
+	value = detoast_attr(value);
+	len = VARSIZE_ANY_EXHDR(value);
+	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, PROBE), codec);
+	/* twice as well as that, say */
+	return probe.first_stored > 0 &&
+		(uint64) probe.first_stored * len / probe.first_raw < 2 * SLICED_INLINE_LIMIT;
+}
+
 /* The draft as a value compressed within its row, or NULL if it is none. */
 static struct varlena *
 inline_form(RowState *row, SlicedDraft *draft)
@@ -186,6 +215,9 @@ compress_column(RowState *row, int i)
 	col->tried = true;
 	if (att->attstorage == TYPSTORAGE_EXTERNAL)
 		return;
+	/* it need not be compressed as a whole if that is for nothing */
+	if (column_cutter(att, value) != NULL && !might_stay_inline(value, column_codec(att)))
+		return;
 	col->raw = value;
 	col->draft = make_draft(value, column_codec(att));
 	compressed = inline_form(row, col->draft);
@@ -212,11 +244,18 @@ reserve_pointer(RowState *row, int i, uint32 size)
 static void
 externalize_column(RowState *row, int i)
 {
+	Form_pg_attribute att = TupleDescAttr(row->desc, i);
 	Column	   *col = &row->cols[i];
+	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
+	SlicedCutter cutter = column_cutter(att, value);
 
-	if (col->draft == NULL)
-		col->draft = make_draft((struct varlena *) DatumGetPointer(row->values[i]),
-								column_codec(TupleDescAttr(row->desc, i)));
+	if (col->draft == NULL || cutter != NULL)
+	{
+		col->draft = palloc(sizeof(SlicedDraft));
+		value = detoast_attr(value);
+		sliced_draft_final(col->draft, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
+						   column_codec(att), cutter);
+	}
 	reserve_pointer(row, i, col->draft->len);
 }
 
@@ -290,7 +329,9 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 	}
 	else if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
 		col->rope = sliced_difference(row->rel, i, old, VARDATA_ANY(value),
-									  VARSIZE_ANY_EXHDR(value));
+									  VARSIZE_ANY_EXHDR(value),
+									  getBaseType(TupleDescAttr(row->desc, i)->atttypid) == JSONBOID ?
+									  sliced_jsonb_difference : NULL);
 	return col->rope != NULL;
 }
 
@@ -405,7 +446,7 @@ add_new_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Oid keep_id
 
 /* A value of which the difference is to be written: what is its id? */
 static Oid
-add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, int codec)
+add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Form_pg_attribute att)
 {
 	SlicedChangedValue *value = palloc(sizeof(SlicedChangedValue));
 	struct varatt_external promised = {0};
@@ -413,7 +454,8 @@ add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, int cod
 	if (col->promise != NULL)
 		sliced_pointer_get(&promised, col->promise);
 	value->promise = col->promise;
-	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid, codec);
+	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid, column_codec(att),
+					   getBaseType(att->atttypid) == JSONBOID ? sliced_jsonb_cut : NULL);
 	rt->changed_values = lappend(rt->changed_values, value);
 	return value->change.valueid;
 }
@@ -437,7 +479,7 @@ assign_ids(SlicedRowToast *rt, RowState *row, const Oid *keep_ids,
 		if (*writer == NULL)
 			*writer = sliced_writer_open(rel->rd_rel->reltoastrelid, options, hide);
 		if (col->rope != NULL)
-			id = add_changed_value(rt, col, *writer, column_codec(TupleDescAttr(row->desc, i)));
+			id = add_changed_value(rt, col, *writer, TupleDescAttr(row->desc, i));
 		else
 			id = add_new_value(rt, col, *writer, keep_ids == NULL ? InvalidOid : keep_ids[i]);
 		sliced_pointer_set(DatumGetPointer(row->values[i]), named, id,

@@ -4,27 +4,24 @@
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
-dir=$PGS_ROOT/test/t/jsonb seed=${SEED:-15} count=${CASES:-2000} folder=${FOLDER:-}
+dir=$PGS_ROOT/test/t/jsonb seed=${SEED:-15} count=${CASES:-1500} folder=${FOLDER:-}
 echo "# seed $seed, $count cases; SEED=... and CASES=... for others"
 
 # on_am ACCESS_METHOD: make the tables, run the cases, and look at what they left.
 on_am() {
     DOCUMENTS=$PGS_TMP/documents sql -v am="$1" -f "$dir/tables.sql"
-    date "+# $1 made %T"
-    PGOPTIONS="-c search_path=on_$1 -c default_table_access_method=$1" sql -v ON_ERROR_STOP=0 -e -f "$PGS_TMP/cases.sql" -c "select clock_timestamp()" -f "$dir/same.sql" 2>&1 |
+    PGOPTIONS="-c search_path=on_$1 -c default_table_access_method=$1" sql -v ON_ERROR_STOP=0 -e -f "$PGS_TMP/cases.sql" -f "$dir/same.sql" 2>&1 |
         sed -E 's/^psql:[^ ]*: (ERROR|NOTICE):/\1:/' >"$PGS_TMP/$1"
 }
 
-server_start jsonb max_wal_size=4GB wal_level=logical log_min_duration_statement=150
+server_start jsonb max_wal_size=4GB wal_level=logical
 sql -c 'CREATE EXTENSION pg_sliced' -c 'ALTER DATABASE postgres SET default_toast_compression = lz4'
-date +%T
 python3 -B "$dir/cases.py" "$seed" "$count" "$PGS_TMP" ${folder:+"$folder"}
 on_am heap &
 heap=$!
 on_am sliced
 wait "$heap"
 if diff -U5 "$PGS_TMP/heap" "$PGS_TMP/sliced" >"$PGS_TMP/diff"; then
-    date +%T
     echo "ok - $(grep -c 'UPDATE' "$PGS_TMP/cases.sql") changes, $(grep -c '^ERROR' "$PGS_TMP/heap") errors"
 else
     echo "not ok - $(grep -c '^@@' "$PGS_TMP/diff") differences"
@@ -32,11 +29,14 @@ else
 fi
 is "$(sql -c "SELECT t, problem.* FROM (VALUES ('v'), ('w'), ('audit'), ('pool')) names(t), sliced.verify(('on_sliced.' || t)::regclass) problem")" '' "verify finds nothing"
 
-# That plans call our functions for all of this EXPLAIN does not show; their numbers do.
-awk '/^(UPDATE|SELECT) / && ++n <= 800 { print "EXPLAIN (VERBOSE, COSTS OFF) " $0 }' "$PGS_TMP/cases.sql" >"$PGS_TMP/explain.sql"
-PGOPTIONS='-c search_path=on_sliced -c client_min_messages=log -c debug_print_plan=on -c debug_pretty_print=off' \
-    sql -v ON_ERROR_STOP=0 -f "$PGS_TMP/explain.sql" >"$PGS_TMP/plans" 2>&1
-called=$(grep -aoE ':(op)?funcid [0-9]+' "$PGS_TMP/plans" | cut -d ' ' -f 2 | sort -un | xargs | tr ' ' ,)
-is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced'::regnamespace AND proname ~ 'json' AND oid NOT IN ($called)")" '' "all our functions are called"
-is "$(sql -c "SELECT count(*) > 10 FROM (SELECT FROM on_sliced.v, sliced.inspect(doc) GROUP BY id, n HAVING count(DISTINCT object) > 1) s")" t "documents consist of pieces of others"
+# That plans call our functions for all of this EXPLAIN does not show; their
+# numbers do.  Given documents may lack what some are called for.
+if [ -z "$folder" ]; then
+    awk '/^(UPDATE|SELECT) / && ++n <= 800 { print "EXPLAIN (VERBOSE, COSTS OFF) " $0 }' "$PGS_TMP/cases.sql" >"$PGS_TMP/explain.sql"
+    PGOPTIONS='-c search_path=on_sliced -c client_min_messages=log -c debug_print_plan=on -c debug_pretty_print=off' \
+        sql -v ON_ERROR_STOP=0 -f "$PGS_TMP/explain.sql" >"$PGS_TMP/plans" 2>&1
+    called=$(grep -aoE ':(op)?funcid [0-9]+' "$PGS_TMP/plans" | cut -d ' ' -f 2 | sort -un | xargs | tr ' ' ,)
+    is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced'::regnamespace AND proname ~ 'json'
+        AND oid NOT IN ($called)")" '' "all our functions are called"
+fi
 server_stop jsonb

@@ -157,12 +157,13 @@ def accessors(path):
 
 def jsonpath(doc):
     path, end = walk(doc)
-    where = "$" + accessors(spoil(path))
+    where, other = "$" + accessors(spoil(path)), "$" + accessors(walk(doc)[0])
     literal = to_text(end) if not isinstance(end, (dict, list)) and not isinstance(end, str) else json.dumps(end[:20], ensure_ascii=False) if isinstance(end, str) else "1"
     made = pick(*[where] * 8, where + pick(".size()", ".type()", ".double()", ".floor()", ".abs()", ".keyvalue()", ".keyvalue().id", ".ceiling()", ".datetime()"),
                 where + f" ? (@ {pick('==', '!=', '<', '>', '<=')} {literal})", where + f"[*] ? (@ > {R.randrange(1000)})", where + " ? (exists(@.a) || @.id > 3)",
                 where + ' ? (@ starts with "a")', where + ' ? (@ like_regex "^[a-k]" flag "i")', where + " == $x", where + f" > {R.randrange(1000)}", where + " + 1", f"-{where}",
-                f"exists({where})", f"({where} == {literal}) is unknown", where + " ? (@ == $x)", f"{where}.** ? (@ == {literal})", f"$.**{{{R.randrange(4)} to last}}",
+                f"exists({where})", f"({where} == {literal}) is unknown", where + " ? (@ == $x)", f"{where} == {other}", f"{where} + {other}", f"{where} ? (@ != {other})", f"$ ? (exists({where}) && {other} > 0)",
+                f'{where} like_regex "a" || !({other} starts with "b")', f"{where}[{other}]", f"$[0 to last] ? ({other} == {literal})", f"{where}.** ? (@ == {literal})", f"$.**{{{R.randrange(4)} to last}}",
                 "$.tags[*]", "$.id", "$.*.size()", "$[last]", "$.items[*].n ? (@ > 3)", "$.items[*] ? (@.n == 2).name", "$[*] ? (@.type() == \"number\")", "$.tags[$.tags.size() - 1]")
     return quote(pick("", "", "lax ", "strict ") + made) + "::jsonpath"
 
@@ -231,6 +232,7 @@ def reading(where, doc):
     there, inner = at(where, doc)
     path = spoil(walk(doc)[0])
     arguments = pick("", "", ", '{\"x\": 1}'", ", vars => '{\"x\": \"a\"}', silent => true", ", '[]'")
+    tz = pick("", "", "_tz")
     each = pick("jsonb_each", "jsonb_each_text")
     elements = pick("jsonb_array_elements", "jsonb_array_elements_text")
     return pick(
@@ -244,9 +246,10 @@ def reading(where, doc):
         lambda: f"(SELECT {shown('e')} FROM {elements}({there}) WITH ORDINALITY s(e, i) WHERE i = {pick(1, 2, 32, 33, 65)})",
         lambda: f"(SELECT count(*) || md5(string_agg(concat(key, value), ',')) FROM {each}({there}) s(key, value))",
         lambda: f"(SELECT {shown('value')} FROM {each}({there}) s(key, value) WHERE key = {quote(keys_of(inner)[0])})",
-        lambda: f"jsonb_path_exists({there}, {jsonpath(inner)}{arguments})", lambda: f"jsonb_path_match({there}, {jsonpath(inner)}{arguments})",
-        lambda: shown(f"jsonb_path_query({there}, {jsonpath(inner)}{arguments})"), lambda: shown(f"jsonb_path_query_array({there}, {jsonpath(inner)}{arguments})"),
-        lambda: shown(f"jsonb_path_query_first({there}, {jsonpath(inner)}{arguments})"), lambda: shown(f"jsonb_path_query_first_tz({there}, {jsonpath(inner)})"),
+        lambda: shown(f"jsonb_path_query{tz}({where}, {quote('$' + accessors(path))}{arguments})"),
+        lambda: f"jsonb_path_exists{tz}({there}, {jsonpath(inner)}{arguments})", lambda: f"jsonb_path_match{tz}({there}, {jsonpath(inner)}{arguments})",
+        lambda: shown(f"jsonb_path_query{tz}({there}, {jsonpath(inner)}{arguments})"), lambda: shown(f"jsonb_path_query_array{tz}({there}, {jsonpath(inner)}{arguments})"),
+        lambda: shown(f"jsonb_path_query_first{tz}({there}, {jsonpath(inner)}{arguments})"),
         lambda: shown(f"to_jsonb({there})"), lambda: f"(SELECT {shown('r.a')} || r.id FROM jsonb_to_record({there}) r(id text, a jsonb, note text))",
         lambda: f"(SELECT count(r.n) || md5(string_agg(r::text, ',')) FROM jsonb_to_recordset({there}) r(n int, name text, tags jsonb))",
         lambda: shown(f"jsonb_populate_record(NULL::parts, {there})::text"),

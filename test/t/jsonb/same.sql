@@ -9,11 +9,12 @@ CREATE VIEW documents AS SELECT 'v' AS of, id, column_name, d FROM v, LATERAL (V
 SELECT of, id, column_name, raw(d), md5(d::text), md5(jsonb_send(d)), jsonb_hash_extended(d, 7) AS hash, raw(d::text::jsonb) = raw(d) AS canonical,
     d = d::text::jsonb AS equal, left(d::text, 20) FROM documents ORDER BY of, id, column_name COLLATE "C", 4;
 -- every child, one by one
-SELECT of, id, column_name, (SELECT md5(string_agg(concat(k, raw(d -> k), d ->> k), ',')) FROM jsonb_object_keys(CASE WHEN jsonb_typeof(d) = 'object' AND octet_length(d::text) < 60000 THEN d END) k) AS keys,
-    (SELECT md5(string_agg(concat(raw(d -> i), d ->> -i), ',')) FROM generate_series(0, 200) i WHERE octet_length(d::text) < 60000) AS elements FROM documents ORDER BY of, id, column_name COLLATE "C", raw(d);
+SELECT of, id, column_name, (SELECT md5(string_agg(concat(k, raw(d -> k), d ->> k), ',')) FROM jsonb_object_keys(CASE WHEN jsonb_typeof(d) = 'object' AND size(d) < 30000 THEN d END) k) AS keys,
+    (SELECT md5(string_agg(concat(raw(d -> i), d ->> -i), ',')) FROM generate_series(0, 100) i WHERE size(d) < 30000) AS elements
+    FROM documents WHERE of <> 'audit' ORDER BY of, id, column_name COLLATE "C";
 -- and all of theirs
 WITH RECURSIVE t(of, id, column_name, depth, d) AS (
-    SELECT of, id, column_name, 0, d FROM documents WHERE of <> 'audit' AND octet_length(d::text) < 20000
+    SELECT of, id, column_name, 0, d FROM documents WHERE of <> 'audit' AND size(d) < 10000
     UNION ALL SELECT of, id, column_name, depth + 1, e FROM t, LATERAL (SELECT value FROM jsonb_each(CASE WHEN jsonb_typeof(d) = 'object' THEN d END)
         UNION ALL SELECT value FROM jsonb_array_elements(CASE WHEN jsonb_typeof(d) = 'array' THEN d END)) s(e))
     SELECT of, id, column_name, count(*), max(depth), sum(jsonb_hash_extended(d, depth)) FROM t GROUP BY of, id, column_name ORDER BY of, id, column_name COLLATE "C";

@@ -9,8 +9,9 @@ SET client_min_messages = warning;
 -- also for columns without a codec of their own
 SET sliced.compression = zstd;
 
--- The bytes as they are: core's function does not know that it is no bytea.
+-- The bytes as they are: core's function does not know that these are no bytea.
 CREATE FUNCTION raw(jsonb) RETURNS text LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'md5_bytea';
+CREATE FUNCTION size(jsonb) RETURNS int LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'byteaoctetlen';
 -- Long results in short, and their bytes
 CREATE FUNCTION show(j jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
     BEGIN RETURN left(raw(j), 8) || ' ' || left(j::text, 40); END $$;

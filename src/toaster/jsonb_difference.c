@@ -1,0 +1,206 @@
+/*
+ * jsonb_difference.c
+ *	  Finds what a jsonb document has in common with the one it replaces.
+ *
+ * A value that got longer moves all that is behind it and changes entries in front
+ * of everything, so beginnings and ends have little in common.  But what has the
+ * same key, or of arrays the same number from either end, is likely to be the same.
+ */
+#include "postgres.h"
+
+#include "format/pointer.h"
+#include "miscadmin.h"
+#include "toaster/document.h"
+#include "toaster/jsonb_difference.h"
+#include "toaster/jsonb_tree.h"
+
+/* A container shorter than this is compared as a whole. */
+#define SHORT_CONTAINER		256
+
+typedef struct Comparison
+{
+	const SlicedRope *old;		/* the whole of it */
+	SlicedDocument *doc;		/* likewise */
+	SlicedRope *rope;
+} Comparison;
+
+/* A container of the new document: where its data is, and its entries. */
+typedef struct New
+{
+	JsonbContainer *container;
+	uint32		len;
+	uint32		count;
+	uint32		nentries;
+	const char *data;
+} New;
+
+static New
+open_new(JsonbContainer *container, uint32 len)
+{
+	New			new = {.container = container, .len = len};
+
+	new.count = JsonContainerSize(container);
+	new.nentries = JsonContainerIsObject(container) ? new.count * 2 : new.count;
+	new.data = (const char *) &container->children[new.nentries];
+	return new;
+}
+
+static bool
+is_same(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
+{
+	return old_len == len && memcmp(sliced_document_need(c->doc, at, len), bytes, len) == 0;
+}
+
+static void compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len,
+							   const New *new);
+
+/* A value of the new document, whose data is [begin, end), and what may be the same. */
+static void
+compare_values(Comparison *c, const SlicedNode *old, uint32 i, const New *new, JEntry entry,
+			   uint32 begin, uint32 end)
+{
+	uint32		old_begin = sliced_node_begin(old, i);
+	uint32		old_end = sliced_node_end(old, i, old_begin);
+	uint32		old_start = INTALIGN(old_begin);
+	uint32		start = INTALIGN(begin);
+	JEntry		old_entry = sliced_node_entry(old, i);
+
+	if (is_same(c, old->data + old_begin, old_end - old_begin, new->data + begin, end - begin))
+		sliced_rope_add_rope(c->rope, c->old, old->data + old_begin, old_end - old_begin);
+	else if (JBE_ISCONTAINER(entry) && JBE_ISCONTAINER(old_entry))
+	{
+		SlicedNode	old_child = sliced_node_open(c->doc, old->data + old_start);
+		New			child = open_new((JsonbContainer *) (new->data + start), end - start);
+
+		sliced_rope_add_bytes(c->rope, new->data + begin, start - begin);
+		compare_containers(c, &old_child, old_end - old_start, &child);
+	}
+	else
+		sliced_rope_add_bytes(c->rope, new->data + begin, end - begin);
+}
+
+/* Which entry of the old container has the same key, or the same number? */
+static bool
+find_counterpart(const SlicedNode *old, const New *new, uint32 i, uint32 key_begin,
+				 uint32 key_end, uint32 *number)
+{
+	if (sliced_node_is_object(old))
+	{
+		bool		found = sliced_node_find_key(old, new->data + key_begin,
+												 key_end - key_begin, number);
+
+		*number += old->count;
+		return found;
+	}
+	*number = i;
+	return i < old->count;
+}
+
+/* How many elements do two arrays end with in common? */
+static uint32
+common_elements(Comparison *c, const SlicedNode *old, const New *new)
+{
+	uint32		limit = Min(old->count, new->count);
+	uint32		n = 0;
+	uint32		old_end = 0;
+	uint32		end = 0;
+
+	if (limit > 0)
+	{
+		uint32		begin = sliced_node_begin(old, old->count - 1);
+
+		old_end = sliced_node_end(old, old->count - 1, begin);
+		end = getJsonbOffset(new->container, new->count - 1) +
+			getJsonbLength(new->container, new->count - 1);
+	}
+	for (; n < limit; n++)
+	{
+		uint32		old_begin = sliced_node_begin(old, old->count - 1 - n);
+		uint32		begin = getJsonbOffset(new->container, new->count - 1 - n);
+
+		if ((old_begin ^ begin) % sizeof(uint32) != 0 ||
+			!is_same(c, old->data + old_begin, old_end - old_begin, new->data + begin, end - begin))
+			break;
+		old_end = old_begin;
+		end = begin;
+	}
+	return n;
+}
+
+static void
+compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len, const New *new)
+{
+	uint32		first = new->nentries - new->count;
+	uint32		key_begin = 0;
+	uint32		begin;
+	uint32		from_end;		/* so many of an array's elements are counted from its end */
+	uint32		structure;
+
+	if (is_same(c, old->at, old_len, (char *) new->container, new->len))
+	{
+		sliced_rope_add_rope(c->rope, c->old, old->at, old_len);
+		return;
+	}
+	if (new->len < SHORT_CONTAINER || sliced_node_is_scalar(old) ||
+		JsonContainerIsScalar(new->container) ||
+		sliced_node_is_object(old) != JsonContainerIsObject(new->container))
+	{
+		sliced_rope_add_bytes(c->rope, (char *) new->container, new->len);
+		return;
+	}
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+
+	begin = getJsonbOffset(new->container, first);
+	structure = new->data + begin - (char *) new->container;
+	sliced_rope_add_similar(c->rope, (char *) new->container, structure,
+							sliced_document_need(c->doc, old->at, Min(structure, old_len)),
+							Min(structure, old_len), c->old, old->at);
+	from_end = sliced_node_is_object(old) || old->count == new->count ? 0 :
+		common_elements(c, old, new);
+	for (uint32 i = 0; i < new->count; i++)
+	{
+		JEntry		entry = new->container->children[first + i];
+		uint32		end = JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : begin + JBE_OFFLENFLD(entry);
+		uint32		key_end = key_begin;
+		uint32		number;
+		bool		found;
+
+		if (first > 0)
+		{
+			JEntry		key = new->container->children[i];
+
+			key_end = JBE_HAS_OFF(key) ? JBE_OFFLENFLD(key) : key_begin + JBE_OFFLENFLD(key);
+		}
+		if (i >= new->count - from_end)
+		{
+			number = old->count - (new->count - i);
+			found = true;
+		}
+		else
+			found = find_counterpart(old, new, i, key_begin, key_end, &number);
+		if (found)
+			compare_values(c, old, number, new, entry, begin, end);
+		else
+			sliced_rope_add_bytes(c->rope, new->data + begin, end - begin);
+		begin = end;
+		key_begin = key_end;
+	}
+}
+
+SlicedRope *
+sliced_jsonb_difference(const struct varatt_external *old, const char *raw, uint32 len)
+{
+	SlicedRope *whole = sliced_rope_make(old);
+	Comparison	c = {.old = whole, .rope = sliced_rope_make(old)};
+	SlicedNode	node;
+	New			new = open_new((JsonbContainer *) raw, len);
+
+	sliced_rope_add_base(whole, 0, sliced_pointer_size(old));
+	c.doc = sliced_document_at(old, NULL);
+	/* all of it will be looked at, so read it in one go */
+	sliced_document_need(c.doc, 0, sliced_pointer_size(old));
+	node = sliced_node_open(c.doc, 0);
+	compare_containers(&c, &node, sliced_pointer_size(old), &new);
+	return c.rope->len == len ? c.rope : NULL;
+}

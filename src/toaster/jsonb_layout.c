@@ -1,0 +1,162 @@
+/*
+ * jsonb_layout.c
+ *	  How a jsonb document is cut: what is short together, what is long by itself.
+ *
+ * Entries, keys and short values, at any depth, lie between long strings, arrays and
+ * objects; stored together they are read without those.  A long value, or what
+ * remains of a long container without the long values in it, is a region of its
+ * own, with slices of its own.
+ *
+ * Regions are bounded in number, since the head lists the pieces, and every change
+ * writes the head; the longest are chosen.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "toaster/jsonb_layout.h"
+#include "utils/jsonb.h"
+
+/* A value shorter than this is short. */
+#define LONG_VALUE		4096
+
+/* At most so many long values. */
+static int
+max_long(uint32 len)
+{
+	return Min(8 + len / (1024 * 1024), 32);
+}
+
+/* A long value: bytes [start, end) of the document. */
+typedef struct Long
+{
+	uint32		start;
+	uint32		end;
+	uint32		own;			/* without long values in it */
+} Long;
+
+typedef struct Search
+{
+	const char *document;
+	int			n;
+	int			max;			/* room for so many */
+	Long	   *found;
+} Search;
+
+static void
+add_long(Search *s, uint32 start, uint32 end, uint32 own)
+{
+	if (s->n == s->max)
+	{
+		s->max = Max(16, s->max * 2);
+		s->found = s->found == NULL ? palloc(s->max * sizeof(Long)) :
+			repalloc(s->found, s->max * sizeof(Long));
+	}
+	s->found[s->n++] = (Long) {start, end, own};
+}
+
+/* Find long values in a container of 'len' bytes.  Returns how many are left without. */
+static uint32
+search(Search *s, JsonbContainer *container, uint32 len)
+{
+	uint32		count = JsonContainerSize(container);
+	uint32		nentries = JsonContainerIsObject(container) ? count * 2 : count;
+	char	   *data = (char *) &container->children[nentries];
+	uint32		begin = 0;
+	uint32		rest = len;
+
+	check_stack_depth();
+	for (uint32 i = 0; i < nentries; i++)
+	{
+		JEntry		entry = container->children[i];
+		uint32		end = JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : begin + JBE_OFFLENFLD(entry);
+		uint32		start = JBE_ISCONTAINER(entry) ? INTALIGN(begin) : begin;
+		uint32		own = end - start;
+
+		if (own >= LONG_VALUE && i >= nentries - count)
+		{
+			rest -= own;
+			if (JBE_ISCONTAINER(entry))
+				own = search(s, (JsonbContainer *) (data + start), own);
+			if (own < LONG_VALUE)
+				rest += own;
+			else
+				add_long(s, data + start - s->document, data + end - s->document, own);
+		}
+		begin = end;
+	}
+	return rest;
+}
+
+static int
+longest_first(const void *a, const void *b)
+{
+	uint32		x = ((const Long *) a)->own;
+	uint32		y = ((const Long *) b)->own;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* What contains another begins before it, or where it does. */
+static int
+outer_first(const void *a, const void *b)
+{
+	const Long *x = a;
+	const Long *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end > y->end ? -1 : x->end < y->end ? 1 : 0;
+}
+
+/* Add the cuts of a region up to 'to', of which all before '*done' is cut. */
+static void
+cut_upto(SlicedCut *cuts, int *ncuts, int region, uint32 *done, uint32 to)
+{
+	if (*done < to)
+		cuts[(*ncuts)++] = (SlicedCut) {*done, to - *done, region};
+	*done = to;
+}
+
+/*
+ * Cut what is of this region, up to 'end', and the long values in it, the first of
+ * which may be 'i'.  Returns the next that is not in it.
+ */
+static int
+cut_region(const Search *s, int i, int region, uint32 end, uint32 *done,
+		   SlicedCut *cuts, int *ncuts)
+{
+	while (i < s->n && s->found[i].start < end)
+	{
+		const Long *inner = &s->found[i];
+
+		cut_upto(cuts, ncuts, region, done, inner->start);
+		i = cut_region(s, i + 1, i + 1, inner->end, done, cuts, ncuts);
+	}
+	cut_upto(cuts, ncuts, region, done, end);
+	return i;
+}
+
+int
+sliced_jsonb_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
+{
+	JsonbContainer *root = (JsonbContainer *) raw;
+	Search		s = {.document = raw};
+	uint32		done = 0;
+
+	if (len < SLICED_JSONB_CUT_MIN || JsonContainerIsScalar(root))
+		return 0;
+	search(&s, root, len);
+	if (s.n == 0)
+		return 0;
+	if (s.n > max_long(len))
+	{
+		qsort(s.found, s.n, sizeof(Long), longest_first);
+		s.n = max_long(len);
+	}
+	qsort(s.found, s.n, sizeof(Long), outer_first);
+
+	*cuts = palloc((2 * s.n + 1) * sizeof(SlicedCut));
+	*ncuts = 0;
+	cut_region(&s, 0, 0, len, &done, *cuts, ncuts);
+	return s.n + 1;
+}
