@@ -2,7 +2,7 @@
 
 from appends import count_updates
 from bench import HEAP, HEAP_LZ4, KB, MB, SLICED_LZ4, VARIANTS, per, size_name, workload
-from documents import Maker, copy_line
+from documents import Maker
 
 PAIR = [SLICED_LZ4, HEAP_LZ4]
 

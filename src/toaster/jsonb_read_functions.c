@@ -612,10 +612,13 @@ static Destination
 destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *place)
 {
 	JsonPath   *jsonpath = PG_GETARG_JSONPATH_P(1);
+	Jsonb	   *vars = PG_GETARG_JSONB_P(2);
 	SlicedNode	node;
 	JsonPathItem item;
 	Destination result;
 
+	if (!JB_ROOT_IS_OBJECT(vars))
+		return BEYOND;			/* an error */
 	if (!sliced_part_get(fcinfo, 0, &node) || node.at != 0 || sliced_node_is_scalar(&node))
 		return BEYOND;
 	*doc = node.doc;

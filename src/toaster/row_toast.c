@@ -323,11 +323,18 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 	if (VARATT_IS_EXTERNAL(value))
 	{
 		col->rope = sliced_rope_of(value);
-		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) != 0)
-			col->rope = NULL;
-		col->promise = value;
+		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) == 0)
+		{
+			col->promise = value;
+			return true;
+		}
+		/* of another row, or another table */
+		col->rope = NULL;
+		value = detoast_attr(value);
+		row->values[i] = PointerGetDatum(value);
+		row->changed = true;
 	}
-	else if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
+	if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
 		col->rope = sliced_difference(row->rel, i, old, VARDATA_ANY(value),
 									  VARSIZE_ANY_EXHDR(value),
 									  getBaseType(TupleDescAttr(row->desc, i)->atttypid) == JSONBOID ?

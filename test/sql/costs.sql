@@ -47,6 +47,32 @@ CREATE FUNCTION count_updates() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new
 CREATE TRIGGER count_updates BEFORE UPDATE ON costs FOR EACH ROW EXECUTE FUNCTION count_updates();
 CALL costs('UPDATE costs SET b = b || ''x'' WHERE id = 1', 350, 41);
 SELECT * FROM sliced.verify('costs');
-DROP TABLE costs, sent;
+DROP TABLE sent;
+
+-- documents: 20 kB, and 5 MB
+CREATE TABLE documents (id int PRIMARY KEY, n int, doc jsonb) USING sliced;
+INSERT INTO documents SELECT k, 0, jsonb_build_object('n', 1, 'name', 'short', 'list', jsonb_agg(i), 'text', string_agg(md5(i::text), ''),
+        'inner', jsonb_build_object('a', 1, 'list', jsonb_agg(md5(i::text)), 'z', 'last'), 'zzz', '"end"'::jsonb)
+    FROM (VALUES (1, 200), (2, 60000)) s(k, upto), generate_series(1, upto) i GROUP BY k;
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{n}'', to_jsonb(length(doc->>''name''))) WHERE id = 1', 850, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{n}'', to_jsonb(random())) WHERE id = 2', 850, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{zzz}'', to_jsonb(repeat(''x'', (random() * 50)::int))) WHERE id = 2', 850, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{inner,z}'', to_jsonb(repeat(''x'', (random() * 50)::int))) WHERE id = 2', 1000, 9);
+CALL costs('UPDATE documents SET doc = doc || ''{"new": true}'' WHERE id = 2', 1000, 9);
+CALL costs('UPDATE documents SET doc = doc || jsonb_build_object(''new'', random()) WHERE id = 2', 1000, 9);
+CALL costs('UPDATE documents SET doc = doc - ''new'' WHERE id = 2', 1000, 9);
+CALL costs('UPDATE documents SET doc[''n''] = to_jsonb(random()::text), doc[''zzz''] = ''[]'' WHERE id = 2', 1000, 9);
+CALL costs('UPDATE documents SET doc = doc #- ''{inner,a}'' WHERE id = 2', 1000, 9);
+CALL costs('UPDATE documents SET doc = jsonb_insert(doc, ''{list,-1}'', ''1'', true) WHERE id = 2', 1000, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{list,30000}'', ''"1"'') WHERE id = 2', 8000, 1);
+CALL costs('UPDATE documents SET doc = doc WHERE id = 2', 150, 9);
+CREATE TRIGGER count_updates BEFORE UPDATE ON documents FOR EACH ROW EXECUTE FUNCTION count_updates();
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{n}'', to_jsonb(random())) WHERE id = 2', 1000, 9);
+-- what applications send
+CREATE TABLE sent AS SELECT jsonb_set(doc, '{name}', '"not so short any more"') AS doc FROM documents WHERE id = 2;
+CALL costs('UPDATE documents SET doc = sent.doc FROM sent WHERE id = 2', 1000, 1);
+SELECT documents.doc = sent.doc AS same FROM documents, sent WHERE id = 2;
+SELECT * FROM sliced.verify('documents');
+DROP TABLE costs, sent, documents;
 DROP PROCEDURE costs;
 DROP FUNCTION count_updates;

@@ -1,0 +1,65 @@
+-- What is read of jsonb documents, and how they are stored.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+RESET client_min_messages;
+CREATE SCHEMA documents;
+SET search_path = documents;
+SET default_table_access_method = sliced;
+CREATE TABLE t (id int PRIMARY KEY, doc jsonb);
+CREATE FUNCTION noise(n int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(sha512(int4send(i))::text, '') FROM generate_series(1, n) i $$;
+INSERT INTO t VALUES
+    (1, jsonb_build_object('a', 1, 'long', noise(100), 'inner', jsonb_build_object('b', 2, 'text', noise(100), 'c', jsonb_build_array(1, 'two', '{"three": 3}'::jsonb)), 'z', 'end')),
+    (2, (SELECT jsonb_object_agg('k' || i, noise(1)) FROM generate_series(1, 200) i)),
+    (3, (SELECT jsonb_agg(jsonb_build_object('n', i, 'm', md5(i::text))) FROM generate_series(1, 20000) i)),
+    (4, to_jsonb(noise(1000))), (5, (SELECT jsonb_agg(noise(60)) FROM generate_series(1, 100)));
+
+-- short values together, and before the long ones; or in their own order
+SELECT id, count(DISTINCT piece) AS pieces, min(raw_bytes) FILTER (WHERE object IS NULL) AS in_head,
+    min(start) FILTER (WHERE object IS NOT NULL) AS start FROM t, sliced.inspect(doc) GROUP BY 1 ORDER BY 1;
+VACUUM FULL t;
+SELECT id, count(DISTINCT piece) AS pieces FROM t, sliced.inspect(doc) GROUP BY 1 ORDER BY 1;
+SELECT * FROM sliced.verify('t');
+
+-- are the buffers that it takes to evaluate something at most so many?
+CREATE FUNCTION buffers(what text, at_most int, ids int[] = '{1, 2, 3}') RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE plan json; n int; value int;
+BEGIN
+    FOREACH value IN ARRAY ids LOOP
+        FOR again IN 1 .. 2 LOOP
+            EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) SELECT %s FROM t WHERE id = %s', what, value) INTO plan;
+        END LOOP;
+        n := (plan->0->'Plan'->>'Shared Hit Blocks')::int + (plan->0->'Plan'->>'Shared Read Blocks')::int;
+        RETURN NEXT format('%s, %s: %s', value, what, CASE WHEN n <= at_most THEN 'at most ' || at_most ELSE n::text END);
+    END LOOP;
+END $$;
+SET enable_seqscan = off;
+SELECT buffers('id', 3);
+SELECT buffers($$doc->>'z'$$, 7, '{1}');
+SELECT buffers($$doc->'a', doc->'inner'->'b', doc->'inner'->'c'->2->>'three', doc['z'], doc #>> '{inner,c,1}'$$, 7, '{1}');
+SELECT buffers($$doc ? 'a', doc ?| '{x,y}', doc ?& '{a,x}', jsonb_typeof(doc->'inner'), jsonb_array_length(doc->'inner'->'c')$$, 7, '{1}');
+SELECT buffers($$doc @> '{"a": 1, "inner": {"b": 2}}', doc @? '$.inner.c[2].three', jsonb_path_query_first(doc, '$.z')$$, 7, '{1}');
+SELECT buffers($$(SELECT count(*) FROM jsonb_object_keys(doc))$$, 7, '{1}');
+SELECT buffers($$length(doc->'inner'->>'text')$$, 18, '{1}');
+SELECT buffers($$doc->'k150'$$, 25, '{2}');
+SELECT buffers($$doc->15000->>'m', doc->-1, doc #> '{15001,n}', doc @? '$[15002].n'$$, 60, '{3}');
+SELECT buffers($$length(doc->>50)$$, 18, '{5}');
+
+-- the plans of chains keep their operators
+EXPLAIN (VERBOSE, COSTS OFF) SELECT doc->'inner'->'c'->2->>'three', doc['inner']['b'], doc['x'][id] FROM t;
+SELECT doc->'inner'->'c'->2->>'three', doc['inner']['b'], doc['inner']['c'][id] FROM t WHERE id = 1;
+
+-- a part of a document that leaves its expression is an ordinary datum
+SELECT jsonb_agg(doc->'inner'->'c'), max((doc->'inner'->'c'->0)::int), min(jsonb_pretty(doc->'inner'->'c'->2)) FROM t WHERE id = 1;
+
+-- what was read stays until the statement ends, not longer, and is not read by others
+BEGIN;
+SELECT doc->'a' FROM t WHERE id = 1;
+SAVEPOINT s;
+UPDATE t SET doc = jsonb_set(doc, '{a}', '"changed"') WHERE id = 1 RETURNING doc->'a', doc->'inner'->'b';
+SELECT doc->'a' FROM t WHERE id = 1;
+ROLLBACK TO s;
+SELECT doc->'a' FROM t WHERE id = 1;
+UPDATE t SET doc = jsonb_set(doc, '{a}', '"otherwise"') WHERE id = 1 RETURNING doc->'a', doc->'inner'->'b';
+COMMIT;
+SELECT doc->'a' FROM t WHERE id = 1;
+DROP SCHEMA documents CASCADE;
