@@ -62,11 +62,17 @@ typedef struct Derivation
 	Part	   *parts;
 } Derivation;
 
-/* How many pieces may a value of this length have? */
+/*
+ * How many pieces may the value have?  Fewer, if it is of a type of which many
+ * short changes are expected, each of which writes the head.
+ */
 static int
-max_pieces(uint32 len)
+max_pieces(const SlicedChange *change)
 {
-	return Min(24 + len / (256 * 1024), 400);
+	uint32		len = change->rope->len;
+
+	return change->cutter != NULL ? Min(16 + len / (2 * 1024 * 1024), 100) :
+		Min(24 + len / (256 * 1024), 400);
 }
 
 static void
@@ -183,7 +189,7 @@ copy_cost(const Part *part)
 static void
 limit_parts(Derivation *d)
 {
-	int			limit = max_pieces(d->change->rope->len);
+	int			limit = max_pieces(d->change);
 
 	for (int i = 1; i + 1 < d->nparts; i++)
 		if (d->parts[i].len <= TINY_PIECE &&

@@ -204,12 +204,22 @@ take_slice(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 e
 	return problem;
 }
 
+/* Where a scan is: the slice that it comes to next begins at 'pos' of its object. */
+typedef struct Progress
+{
+	SlicedCursor cursor;
+	uint32		pos;
+} Progress;
+
 /* Read bytes [pos, end) of an object. */
 static const char *
-read_object(SlicedPartial *partial, ToastScan *ts, Oid objid, uint32 pos, uint32 end)
+read_object(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, uint32 end)
 {
+	ToastScan  *ts = progress->cursor.ts;
 	SlicedCursor cursor = {.ts = ts, .objid = objid, .moving = NoMovementScanDirection};
 
+	if (progress->cursor.objid == objid && progress->pos == pos)
+		cursor = progress->cursor;
 	while (pos < end)
 	{
 		SlicedRow	row;
@@ -232,6 +242,7 @@ read_object(SlicedPartial *partial, ToastScan *ts, Oid objid, uint32 pos, uint32
 		if (problem != NULL)
 			return problem;
 		pos = start + row.rawlen;
+		*progress = (Progress) {cursor, pos};
 	}
 	return NULL;
 }
@@ -241,8 +252,9 @@ read_object(SlicedPartial *partial, ToastScan *ts, Oid objid, uint32 pos, uint32
  * slice as much as is needed of bytes before 'to'.
  */
 static const char *
-load_layout(SlicedPartial *partial, ToastScan *ts, Oid valueid, uint32 to)
+load_layout(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 {
+	ToastScan  *ts = progress->cursor.ts;
 	SlicedRow	head;
 	SlicedSlice slice;
 	MemoryContext old;
@@ -261,6 +273,8 @@ load_layout(SlicedPartial *partial, ToastScan *ts, Oid valueid, uint32 to)
 	if (problem != NULL)
 		return problem;
 	partial->have_layout = true;
+	progress->cursor = (SlicedCursor) {ts, valueid, ForwardScanDirection};
+	progress->pos = head.npieces > 0 ? SLICED_OWN_START : head.rawlen;
 	if (head.npieces > 0)
 	{
 		distribute(partial, InvalidOid, partial->layout.inline_bytes, 0,
@@ -279,7 +293,7 @@ load_layout(SlicedPartial *partial, ToastScan *ts, Oid valueid, uint32 to)
 
 /* Read bytes [from, to), none of which are there. */
 static const char *
-read_missing(SlicedPartial *partial, ToastScan *ts, uint32 from, uint32 to)
+read_missing(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 {
 	uint32		at = 0;
 	const char *problem = NULL;
@@ -291,7 +305,7 @@ read_missing(SlicedPartial *partial, ToastScan *ts, uint32 from, uint32 to)
 		uint32		next = Min(to, at + piece.len);
 
 		if (first < next && piece.objid != InvalidOid)
-			problem = read_object(partial, ts, piece.objid, piece.start + (first - at),
+			problem = read_object(partial, progress, piece.objid, piece.start + (first - at),
 								  piece.start + (next - at));
 		at += piece.len;
 	}
@@ -304,16 +318,17 @@ try_to_read(SlicedPartial *partial, Relation toastrel, Oid valueid, uint32 from,
 	const char *problem = NULL;
 	SlicedRange missing;
 	ToastScan	ts;
+	Progress	progress = {{.ts = &ts}};
 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	if (!partial->have_layout)
-		problem = load_layout(partial, &ts, valueid, to);
+		problem = load_layout(partial, &progress, valueid, to);
 	while (problem == NULL)
 	{
 		missing = sliced_partial_missing(partial, from, to);
 		if (missing.from == to)
 			break;
-		problem = read_missing(partial, &ts, missing.from, missing.to);
+		problem = read_missing(partial, &progress, missing.from, missing.to);
 		from = missing.to;
 	}
 	sliced_scan_close(&ts, AccessShareLock);

@@ -105,8 +105,8 @@ typedef struct Reader
 	 * A slice that will be needed again is kept.
 	 */
 	uint32		again;			/* where the current object is needed again, or 0 */
-	SlicedCursor cursor;		/* where the last piece that was read has ended: */
-	uint32		cursor_pos;		/* at this position of its object */
+	SlicedCursor cursor;		/* of the piece that was read last: the next slice */
+	uint32		cursor_pos;		/* to come begins here */
 	char	   *kept;			/* raw bytes of the slice kept, or NULL */
 	Oid			kept_objid;
 	uint32		kept_start;
@@ -234,7 +234,7 @@ read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 	while (pos < end)
 	{
 		SlicedRow	row;
-		uint32		start;
+		uint32		start = 0;
 		bool		reseek;
 
 		CHECK_FOR_INTERRUPTS();
@@ -252,7 +252,7 @@ read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
 		r->cursor = cursor;
-		r->cursor_pos = pos;
+		r->cursor_pos = start + row.rawlen;
 	}
 	return true;
 }
@@ -301,6 +301,9 @@ read_pieces(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 	r->problem = sliced_layout_load(&layout, &r->ts, head);
 	if (r->problem != NULL)
 		return false;
+	/* behind the head come the slices of the value's own object */
+	r->cursor = (SlicedCursor) {&r->ts, layout.valueid, ForwardScanDirection};
+	r->cursor_pos = SLICED_OWN_START;
 
 	for (int i = 0; i < layout.npieces && offset < end; i++)
 	{

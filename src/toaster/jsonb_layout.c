@@ -23,7 +23,7 @@
 static int
 max_long(uint32 len)
 {
-	return Min(8 + len / (1024 * 1024), 32);
+	return Min(4 + len / (1024 * 1024), 32);
 }
 
 /* A long value: bytes [start, end) of the document. */

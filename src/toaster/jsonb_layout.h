@@ -10,7 +10,7 @@
 #include "store/writer.h"
 
 /* Documents shorter than this are not cut. */
-#define SLICED_JSONB_CUT_MIN	8192
+#define SLICED_JSONB_CUT_MIN	(16 * 1024)
 
 /*
  * Cut a document that is not shorter: what is short is region 0.  A SlicedCutter.
