@@ -104,7 +104,35 @@ piece_of(const SlicedPartial *partial, int i)
 		sliced_layout_rest(&partial->layout, partial->size);
 }
 
-/* Where bytes of one slice, or of the head, have their places in the value. */
+/* Some bytes [from, to) of an object, and their place in the value. */
+typedef struct Place
+{
+	uint32		from;
+	uint32		to;
+	uint32		place;
+	int			next_piece;		/* to look at, and its place */
+	uint32		next_at;
+} Place;
+
+/* The next place that bytes [start, end) of an object have, in the value's order. */
+static bool
+next_place(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end, Place *p)
+{
+	while (p->next_piece <= partial->layout.npieces)
+	{
+		SlicedPiece piece = piece_of(partial, p->next_piece++);
+
+		p->from = Max(start, piece.start);
+		p->to = Min(end, piece.start + piece.len);
+		p->place = p->next_at + (p->from - piece.start);
+		p->next_at += piece.len;
+		if (piece.objid == objid && p->from < p->to)
+			return true;
+	}
+	return false;
+}
+
+/* Where bytes of one slice have their places. */
 typedef struct Places
 {
 	int			n;
@@ -113,27 +141,18 @@ typedef struct Places
 	uint32		at;				/* if there is one place: in the value */
 } Places;
 
-/* Find the places of bytes [start, end) of the object. */
 static Places
 find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
 {
 	Places		places = {.start = end, .end = start};
-	uint32		at = 0;
+	Place		p = {0};
 
-	for (int i = 0; i <= partial->layout.npieces; i++)
+	while (next_place(partial, objid, start, end, &p))
 	{
-		SlicedPiece piece = piece_of(partial, i);
-		uint32		from = Max(start, piece.start);
-		uint32		to = Min(end, piece.start + piece.len);
-
-		if (piece.objid == objid && from < to)
-		{
-			places.n++;
-			places.at = at + (from - piece.start);
-			places.start = Min(places.start, from);
-			places.end = Max(places.end, to);
-		}
-		at += piece.len;
+		places.n++;
+		places.at = p.place;
+		places.start = Min(places.start, p.from);
+		places.end = Max(places.end, p.to);
 	}
 	return places;
 }
@@ -142,22 +161,12 @@ find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
 static void
 distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 start, uint32 end)
 {
-	uint32		at = 0;
+	Place		p = {0};
 
-	for (int i = 0; i <= partial->layout.npieces; i++)
+	while (next_place(partial, objid, start, end, &p))
 	{
-		SlicedPiece piece = piece_of(partial, i);
-		uint32		from = Max(start, piece.start);
-		uint32		to = Min(end, piece.start + piece.len);
-
-		if (piece.objid == objid && from < to)
-		{
-			uint32		place = at + (from - piece.start);
-
-			memcpy(partial->bytes + place, raw + (from - start), to - from);
-			sliced_partial_add(partial, place, place + (to - from));
-		}
-		at += piece.len;
+		memcpy(partial->bytes + p.place, raw + (p.from - start), p.to - p.from);
+		sliced_partial_add(partial, p.place, p.place + (p.to - p.from));
 	}
 }
 
@@ -270,6 +279,8 @@ load_layout(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 	old = MemoryContextSwitchTo(partial->mcxt);
 	problem = sliced_layout_load(&partial->layout, ts, &head);
 	MemoryContextSwitchTo(old);
+	if (problem == NULL && partial->layout.total > partial->size)
+		problem = "the pieces are longer than the value";
 	if (problem != NULL)
 		return problem;
 	partial->have_layout = true;
