@@ -251,13 +251,37 @@ arguments(Node *expr)
 
 /* ---- subscripts ---- */
 
-/* Can evaluating the subscript do no harm, whenever that is? */
+/* Can evaluating the expression do no harm, whenever that is? */
 static bool
-is_harmless(Node *subscript)
+is_harmless(Node *expr)
 {
-	if (IsA(subscript, RelabelType))
-		return is_harmless((Node *) ((RelabelType *) subscript)->arg);
-	return IsA(subscript, Const) || IsA(subscript, Param) || IsA(subscript, Var);
+	if (IsA(expr, RelabelType))
+		return is_harmless((Node *) ((RelabelType *) expr)->arg);
+	/* a parameter of the executor may stand for a subquery */
+	return IsA(expr, Const) || IsA(expr, Var) ||
+		(IsA(expr, Param) && ((Param *) expr)->paramkind == PARAM_EXTERN);
+}
+
+static bool
+is_never_null(Node *expr)
+{
+	return IsA(expr, Const) && !((Const *) expr)->constisnull;
+}
+
+/*
+ * Core evaluates subscripts only if there is a container, and the value to assign
+ * only if no subscript is NULL.  May they be evaluated in any case?
+ */
+static bool
+order_does_not_matter(SubscriptingRef *ref)
+{
+	bool		assigns_any = ref->refassgnexpr == NULL || is_harmless((Node *) ref->refassgnexpr);
+	ListCell   *lc;
+
+	foreach(lc, ref->refupperindexpr)
+		if (!is_harmless(lfirst(lc)) || !(assigns_any || is_never_null(lfirst(lc))))
+			return false;
+	return true;
 }
 
 static Node *
@@ -297,11 +321,8 @@ swap_subscript(Node *expr, bool assignment, Work *work)
 	StaticAssertStmt(sizeof(FuncExpr) <= sizeof(SubscriptingRef), "no room for a FuncExpr");
 
 	if (ref->refcontainertype != JSONBOID || (ref->refassgnexpr != NULL) != assignment ||
-		!OidIsValid(ours) || !all_may_execute(ours))
+		!OidIsValid(ours) || !all_may_execute(ours) || !order_does_not_matter(ref))
 		return false;
-	foreach(lc, ref->refupperindexpr)
-		if (!is_harmless(lfirst(lc)))
-			return false;
 
 	path = makeNode(ArrayExpr);
 	path->array_typeid = TEXTARRAYOID;

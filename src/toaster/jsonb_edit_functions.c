@@ -534,8 +534,13 @@ PG_FUNCTION_INFO_V1(sliced_edit_jsonb_subscript);
 Datum
 sliced_edit_jsonb_subscript(PG_FUNCTION_ARGS)
 {
-	ArrayType  *path = PG_GETARG_ARRAYTYPE_P(3);
+	ArrayType  *path = PG_ARGISNULL(3) ? construct_empty_array(TEXTOID) : PG_GETARG_ARRAYTYPE_P(3);
 
+	/* plans have at least one subscript, others may call us as they like */
+	if (ARR_NDIM(path) != 1 || PG_ARGISNULL(2))
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("there are no subscripts"));
 	if (array_contains_nulls(path))
 		ereport(ERROR,
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -304,7 +304,7 @@ sliced_jsonb_array_length(PG_FUNCTION_ARGS)
 
 /*
  * Let core's function work on the document, of which all is there that it is going
- * to look at.
+ * to look at.  It stays there meanwhile, whatever else core fetches.
  */
 static Datum
 run_on_document(FunctionCallInfo fcinfo, PGFunction core, int arg, SlicedDocument *doc)
@@ -312,9 +312,19 @@ run_on_document(FunctionCallInfo fcinfo, PGFunction core, int arg, SlicedDocumen
 	Datum		original = fcinfo->args[arg].value;
 	Datum		result;
 
-	fcinfo->args[arg].value = PointerGetDatum(doc->partial.varlena);
-	result = core(fcinfo);
-	fcinfo->args[arg].value = original;
+	doc->pins++;
+	PG_TRY();
+	{
+		fcinfo->args[arg].value = PointerGetDatum(doc->partial.varlena);
+		result = core(fcinfo);
+	}
+	PG_FINALLY();
+	{
+		/* arguments that are constants are not evaluated again */
+		fcinfo->args[arg].value = original;
+		doc->pins--;
+	}
+	PG_END_TRY();
 	return result;
 }
 

@@ -62,4 +62,25 @@ SELECT doc->'a' FROM t WHERE id = 1;
 UPDATE t SET doc = jsonb_set(doc, '{a}', '"otherwise"') WHERE id = 1 RETURNING doc->'a', doc->'inner'->'b';
 COMMIT;
 SELECT doc->'a' FROM t WHERE id = 1;
+
+-- a document stays while core works on it, whatever that takes
+CREATE TABLE big (id int PRIMARY KEY, doc jsonb);
+INSERT INTO big SELECT i, jsonb_build_object('a', '{"x": 1}'::jsonb, 'b', repeat('x', 40000000)) FROM generate_series(1, 2) i;
+UPDATE big SET doc = doc || '{"x": 1}' WHERE id = 2;
+SELECT p.doc->'a' <@ q.doc AS contained FROM big p, big q WHERE p.id = 1 AND q.id = 2;
+
+-- subscripts are evaluated when core would
+CREATE TABLE one (x int, doc jsonb);
+INSERT INTO one VALUES (0, NULL);
+SELECT doc[(SELECT (1 / x)::text FROM one)] IS NULL AS nothing FROM one;
+UPDATE one SET doc[NULL] = to_jsonb(1 / x);
+UPDATE one SET doc['a'] = to_jsonb(1 / x);
+UPDATE one SET doc['a']['b'] = to_jsonb(1 + x) RETURNING doc;
+
+-- functions that nobody should call by name
+SELECT sliced.edit_jsonb_subscript('{}', '1', true, VARIADIC NULL::text[]);
+SELECT sliced.edit_jsonb_subscript('{}', '1', true, VARIADIC '{}'::text[]);
+SELECT sliced.edit_jsonb_subscript('{}', NULL, false, 'a');
+SELECT sliced.edit_jsonb_subscript(NULL, NULL, NULL, NULL), sliced.edit_jsonb_set_lax(NULL, NULL, NULL, NULL, NULL);
+SET client_min_messages = warning;
 DROP SCHEMA documents CASCADE;
