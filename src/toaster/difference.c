@@ -3,10 +3,10 @@
  *	  Finds what a new value has in common with the one it replaces.
  *
  * That is what they begin and end with, and for types that have one what their
- * structure says.  Comparing means reading the old value,
- * which is several times cheaper than writing the new one, and stops where they
- * differ; but where they always differ even that is lost.  So the columns of
- * which values have had nothing in common are tried less and less often.
+ * structure says.  Comparing means reading the old value, which is several times
+ * cheaper than writing the new one, and stops where they differ; but where they
+ * always differ even that is lost.  So the columns of which values have had nothing
+ * in common are tried less and less often.
  */
 #include "postgres.h"
 
