@@ -1,6 +1,7 @@
 """Values that change: a byte in the middle, and values set as a whole, as applications do that send all of it."""
 
 from bench import HEAP, HEAP_LZ4, KB, MB, SLICED_LZ4, cast, per, size_name, workload
+from documents import Maker
 
 PAIR = [SLICED_LZ4, HEAP_LZ4]
 
@@ -25,43 +26,79 @@ def edit(b):
 
 
 # Names, old and new values of texts that are set as a whole; new ones are computed from id, body, size and rows.
-CHANGES = [("nothing changed", "body", "body"),
-           ("10 bytes changed", "body", "overlay(body PLACING '0123456789' FROM {size} / 2)"),
-           ("10 bytes added", "body", "body || '0123456789'"),
-           ("all changed", "body", "log_text(id + {rows}, {size})"),
-           ("was NULL", "NULL", "log_text(id + {rows}, {size})")]
+TEXTS = [("nothing changed", "body", "body"),
+         ("10 bytes changed", "body", "overlay(body PLACING '0123456789' FROM {size} / 2)"),
+         ("10 bytes added", "body", "body || '0123456789'"),
+         ("all changed", "body", "log_text(id + {rows}, {size})"),
+         ("was NULL", "NULL", "log_text(id + {rows}, {size})")]
+
+# ... and of documents: {"n": a number, "parts": [{"n": a number, "text": some 200 bytes}, ...], "text": half of it}
+DOCUMENTS = [("nothing changed", "body", "body"),
+             ("number changed", "body", "jsonb_set(body, '{{n}}', to_jsonb(id + 7))"),
+             ("part added", "body", """jsonb_insert(body, '{{parts,3}}', '{{"n": 1, "text": "new"}}')"""),
+             ("word added", "body",
+              "jsonb_set(body, '{{text}}', to_jsonb(overlay(body->>'text' PLACING ' word ' FROM {size} / 4 FOR 0)))"),
+             ("all numbers changed", "body", "document(id, id + {rows}, {size})"),
+             ("all changed", "body", "document(id + {rows}, id, {size})"),
+             ("was NULL", "NULL", "document(id + {rows}, id, {size})")]
 
 
 @workload
 def whole(b):
-    """Values set as a whole, logs as text: what one takes, computing the new value included"""
+    """Values set as a whole, logs as text and documents as jsonb: what one takes, computing the new value included"""
     for size in (10 * KB, MB, 10 * MB)[:b.scale(3, 2)]:
-        rows = max(1, b.scale(10 * MB, MB) // size)
-        b.fill([HEAP], "old", "id int, body text",
-               f"SELECT i, log_text(i, {size}) FROM generate_series(1, {rows}) i", external="body")
-        b.interleave(f"{size_name(size)}, only computed", [HEAP], lambda v: per(rows, b.session.costs(
-            f"SELECT count(*) FROM {v.table('old')} WHERE body || '' < ''")))
-        for name, old, new in CHANGES:
-            b.fill([HEAP], "new", "id int, body text",
-                   f"SELECT id, {new.format(size=size, rows=rows)} FROM {HEAP.table('old')}", external="body")
-            set_whole(b, f"{size_name(size)}, {name}", old, rows)
-            b.drop([HEAP], "new")
-        b.drop([HEAP], "old")
+        set_all(b, size, "text", "log_text(i, {size})", TEXTS)
+    make_documents(b)
+    for size in (3 * KB, 10 * KB, 30 * KB, 100 * KB, MB)[:b.scale(5, 3)]:
+        set_all(b, size, "jsonb", "document(i, i, {size})", DOCUMENTS)
 
 
-def set_whole(b, case, old, rows):
-    """Set values to what table "new" has.  ("|| ''": what comes from a client is in memory, not in another table.)"""
+def make_documents(b):
+    """A function that makes documents of other texts for each i, and other numbers for each n."""
+    maker = Maker("whole")
+    path = b.copy_file("texts", ((i, maker.words(30)) for i in range(5000)))
+    b.session.run("CREATE TABLE texts (id int PRIMARY KEY, text text)")
+    b.session.run(f"COPY texts FROM '{path}'")
+    b.session.run(
+        "CREATE FUNCTION document(i int, n int, size int) RETURNS jsonb LANGUAGE sql AS $$"
+        "  SELECT jsonb_build_object('n', n, 'text', string_agg(t.text, ' '),"
+        "      'parts', jsonb_agg(jsonb_build_object('n', hashint4(n + part), 'text', p.text)))"
+        "  FROM generate_series(i * 7919, i * 7919 + size / 430) part"
+        "  JOIN texts t ON t.id = part % 5000 JOIN texts p ON p.id = (part + 2500) % 5000 $$")
+
+
+def set_all(b, size, column, made, changes):
+    rows = max(1, b.scale(10 * MB, MB) // size)
+    b.fill([HEAP], "old", f"id int, body {column}",
+           f"SELECT i, {made.format(size=size)} FROM generate_series(1, {rows}) i", external="body")
+    b.interleave(f"{size_name(size)} {column}, only computed", [HEAP], lambda v: per(rows, b.session.costs(
+        f"SELECT count({sent('body', column)}) FROM {v.table('old')}")))
+    for name, old, new in changes:
+        b.fill([HEAP], "new", f"id int, body {column}",
+               f"SELECT id, {new.format(size=size, rows=rows)} FROM {HEAP.table('old')}", external="body")
+        set_whole(b, f"{size_name(size)} {column}, {name}", column, old, rows)
+        b.drop([HEAP], "new")
+    b.drop([HEAP], "old")
+
+
+def sent(value, column):
+    """What comes from a client is in memory, not in another table; and jsonb comes as text."""
+    return f"{value} || ''" if column == "text" else f"{value}::text::jsonb"
+
+
+def set_whole(b, case, column, old, rows):
+    """Set values to what table "new" has."""
     for v in PAIR:
-        b.create(v, "whole", "id int, body text")
+        b.create(v, "whole", f"id int, body {column}")
 
     def update(v):
         table = v.table("whole")
         b.session.run(f"TRUNCATE {table}")
         b.session.run(f"INSERT INTO {table} SELECT id, {old} FROM {HEAP.table('old')}")
-        return per(rows, b.session.costs(f"UPDATE {table} t SET body = n.body || '' FROM {HEAP.table('new')} n "
-                                         f"WHERE n.id = t.id"))
+        return per(rows, b.session.costs(f"UPDATE {table} t SET body = {sent('n.body', column)} "
+                                         f"FROM {HEAP.table('new')} n WHERE n.id = t.id"))
 
     b.interleave(case, PAIR, update)
     b.verify(PAIR, "whole")
-    b.same(PAIR, "whole", "SELECT sum(hashtextextended(body, id)) FROM {}")
+    b.same(PAIR, "whole", "SELECT sum(hashtextextended(body::text, id)) FROM {}")
     b.drop(PAIR, "whole")

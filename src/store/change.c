@@ -199,6 +199,15 @@ limit_parts(Derivation *d)
 
 	if (d->nparts <= limit)
 		return;
+	/* choosing takes time that is quadratic in their number */
+	for (uint32 short_one = 2 * TINY_PIECE; d->nparts > 4 * limit; short_one *= 2)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < d->nparts; i++)
+			if (d->parts[i].len <= short_one)
+				d->parts[i].objid = 0;
+		tidy_parts(d);
+	}
 	while (d->nparts > limit / 4 * 3)
 	{
 		int			best = 0;
@@ -337,17 +346,24 @@ drop_all_unneeded(Derivation *d, bool delete)
 	return dropped;
 }
 
+static uint32
+new_bytes(Derivation *d)
+{
+	uint32		result = 0;
+
+	for (int i = 0; i < d->nparts; i++)
+		if (d->parts[i].objid == 0)
+			result += d->parts[i].len;
+	return result;
+}
+
 /* Is the old value not worth being shared? */
 static bool
 better_anew(Derivation *d)
 {
 	uint32		len = d->change->rope->len;
-	uint32		new = 0;
 
-	for (int i = 0; i < d->nparts; i++)
-		if (d->parts[i].objid == 0)
-			new += d->parts[i].len;
-	return len < WORTH_SHARING || new > len / 4 * 3 ||
+	return len < WORTH_SHARING || new_bytes(d) > len / 4 * 3 ||
 		d->old.garbage + drop_all_unneeded(d, false) > (uint64) len / 2 + 8 * 1024;
 }
 
@@ -458,6 +474,24 @@ derive(Derivation *d)
 	sliced_writer_add_head(d->writer, d->change->valueid, pieces, d->nparts,
 						   inline_bytes, inline_len, known_ascii(d), Max(garbage, 0));
 	pfree(pieces);
+}
+
+uint32
+sliced_change_new_bytes(const SlicedRope *rope, SlicedCutter cutter)
+{
+	SlicedChange change = {.rope = rope, .cutter = cutter};
+	Derivation	d = {
+		.change = &change,
+		.old_rest = {rope->base.va_valueid, 0, sliced_pointer_size(&rope->base)}
+	};
+	uint32		result;
+
+	find_parts(&d);
+	limit_parts(&d);
+	result = new_bytes(&d);
+	if (d.parts != NULL)
+		pfree(d.parts);
+	return result;
 }
 
 void

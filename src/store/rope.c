@@ -182,11 +182,58 @@ sliced_rope_grows(const SlicedRope *rope)
 	return rope->nruns == 2 && run_is_base(rope, 0) && rope->runs[1].bytes != NULL;
 }
 
+/* More places of the base than this are not read one by one. */
+#define MANY_PLACES		8
+
+static void
+read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, char *dest)
+{
+	if (!sliced_value_read(toastrel, rope->base.va_valueid, start, len, dest))
+		sliced_report_corruption(toastrel, rope->base.va_valueid, start,
+								 "the value is not stored as slices");
+}
+
+/*
+ * If bytes [offset, offset + len) need many places of the base that are close to
+ * each other, read all from the first to the last, lest slices are decompressed
+ * for each of them.  *start is where it begins; NULL if there is nothing to gain.
+ */
+static char *
+read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
+				  uint32 *start)
+{
+	uint32		at = 0;
+	uint32		end = 0;
+	uint64		needed = 0;
+	int			places = 0;
+	char	   *bytes;
+
+	*start = PG_UINT32_MAX;
+	for (int i = 0; i < rope->nruns && at < offset + len; at += rope->runs[i++].len)
+	{
+		const SlicedRun *run = &rope->runs[i];
+
+		if (run->bytes != NULL || at + run->len <= offset)
+			continue;
+		places++;
+		needed += run->len;
+		*start = Min(*start, run->start);
+		end = Max(end, run->start + run->len);
+	}
+	if (places <= MANY_PLACES || end - *start > 4 * needed)
+		return NULL;
+	bytes = MemoryContextAllocHuge(CurrentMemoryContext, end - *start);
+	read_base(rope, toastrel, *start, end - *start, bytes);
+	return bytes;
+}
+
 void
 sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
 				 char *dest)
 {
 	uint32		at = 0;
+	uint32		base_start;
+	char	   *base = read_base_at_once(rope, toastrel, offset, len, &base_start);
 
 	for (int i = 0; i < rope->nruns && len > 0; i++)
 	{
@@ -199,14 +246,16 @@ sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint3
 
 			if (run->bytes != NULL)
 				memcpy(dest, run->bytes + skip, n);
-			else if (!sliced_value_read(toastrel, rope->base.va_valueid, run->start + skip,
-										n, dest))
-				sliced_report_corruption(toastrel, rope->base.va_valueid, run->start + skip,
-										 "the value is not stored as slices");
+			else if (base != NULL)
+				memcpy(dest, base + (run->start - base_start) + skip, n);
+			else
+				read_base(rope, toastrel, run->start + skip, n, dest);
 			dest += n;
 			offset += n;
 			len -= n;
 		}
 		at += run->len;
 	}
+	if (base != NULL)
+		pfree(base);
 }

@@ -12,6 +12,7 @@
 
 #include "access/table.h"
 #include "format/pointer.h"
+#include "store/change.h"
 #include "store/reader.h"
 #include "toaster/difference.h"
 
@@ -54,9 +55,8 @@ remember(Experience *e, bool found)
 	e->skip = e->failures > 2 ? (1 << e->failures) - 1 : 0;
 }
 
-/* How many bytes, of 'n', do 'a' and 'b' begin with in common? */
-static uint32
-common_prefix(const char *a, const char *b, uint32 n)
+uint32
+sliced_common_prefix(const char *a, const char *b, uint32 n)
 {
 	uint32		i = 0;
 
@@ -67,9 +67,8 @@ common_prefix(const char *a, const char *b, uint32 n)
 	return i;
 }
 
-/* ... or end with?  'a' and 'b' point behind the bytes. */
-static uint32
-common_suffix(const char *a, const char *b, uint32 n)
+uint32
+sliced_common_suffix(const char *a, const char *b, uint32 n)
 {
 	uint32		i = 0;
 
@@ -110,7 +109,7 @@ find_prefix(Comparison *c)
 
 		if (!read_old(c, done, end))
 			return 0;
-		n = common_prefix(c->work, c->raw + done, end - done);
+		n = sliced_common_prefix(c->work, c->raw + done, end - done);
 		done += n;
 		if (done < end)
 			break;
@@ -133,7 +132,7 @@ find_suffix(Comparison *c, uint32 prefix)
 		start = Max(start, c->oldlen - limit);
 		if (!read_old(c, start, end))
 			return 0;
-		n = common_suffix(c->work + (end - start), c->raw + c->len - done, end - start);
+		n = sliced_common_suffix(c->work + (end - start), c->raw + c->len - done, end - start);
 		done += n;
 		if (n < end - start)
 			break;
@@ -141,18 +140,27 @@ find_suffix(Comparison *c, uint32 prefix)
 	return done;
 }
 
-/* The one that has more in common with its base; NULL if that is less than a quarter. */
+/*
+ * The one of which less has to be written.  The structure is worth nothing where
+ * it is more than half of the value, since all of the old one has been read.
+ */
 static SlicedRope *
-better(SlicedRope *a, SlicedRope *b)
+better(SlicedRope *rope, SlicedRope *structural, SlicedCutter cutter)
 {
-	if (b == NULL || sliced_rope_new_bytes(b) > b->len / 4 * 3)
-		return a;
-	return a == NULL || sliced_rope_new_bytes(b) < sliced_rope_new_bytes(a) ? b : a;
+	uint32		new;
+
+	if (structural == NULL)
+		return rope;
+	new = sliced_change_new_bytes(structural, cutter);
+	if (new > structural->len / 2 || (rope != NULL && sliced_rope_new_bytes(rope) < new))
+		return rope;
+	return structural;
 }
 
 SlicedRope *
 sliced_difference(Relation rel, int attno, const struct varatt_external *old,
-				  const char *raw, uint32 len, SlicedStructuralDifference structural)
+				  const char *raw, uint32 len, SlicedStructuralDifference structural,
+				  SlicedCutter cutter)
 {
 	Experience *e = experience_of(RelationGetRelid(rel), attno);
 	Comparison	c = {
@@ -187,7 +195,7 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 		sliced_rope_add_base(rope, c.oldlen - suffix, suffix);
 	}
 	if (structural != NULL && len - prefix - suffix > WORTH_MORE)
-		rope = better(rope, structural(old, raw, len));
+		rope = better(rope, structural(old, raw, len), cutter);
 	remember(e, rope != NULL);
 	return rope;
 }

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "store/rope.h"
+#include "store/writer.h"
 #include "utils/rel.h"
 
 /* Finds more than beginnings and ends, for values of some type. */
@@ -20,11 +21,19 @@ typedef SlicedRope *(*SlicedStructuralDifference) (const struct varatt_external 
  * The 'len' bytes at 'raw' as a rope of 'old', a value of ours, in the current
  * context; NULL if they have too little in common, or where looking for it has
  * not paid before.  'raw' has to last as long as the rope.  A rope of one run
- * with all of the base says that nothing has changed.  'structural' may be NULL.
+ * with all of the base says that nothing has changed.  'structural' and 'cutter',
+ * which are for the type, may be NULL.
  */
 extern SlicedRope *sliced_difference(Relation rel, int attno,
 									 const struct varatt_external *old,
 									 const char *raw, uint32 len,
-									 SlicedStructuralDifference structural);
+									 SlicedStructuralDifference structural,
+									 SlicedCutter cutter);
+
+/* How many bytes, of 'n', do 'a' and 'b' begin with in common? */
+extern uint32 sliced_common_prefix(const char *a, const char *b, uint32 n);
+
+/* ... or end with?  'a' and 'b' point behind the bytes. */
+extern uint32 sliced_common_suffix(const char *a, const char *b, uint32 n);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "format/pointer.h"
 #include "miscadmin.h"
+#include "toaster/difference.h"
 #include "toaster/document.h"
 #include "toaster/jsonb_difference.h"
 #include "toaster/jsonb_tree.h"
@@ -17,11 +18,18 @@
 /* A container shorter than this is compared as a whole. */
 #define SHORT_CONTAINER		256
 
+/* So is what is deeper within containers than this. */
+#define MAX_LEVELS			64
+
+/* Nor is less than this shared of what a value begins or ends with. */
+#define SHORT_VALUE			256
+
 typedef struct Comparison
 {
 	const SlicedRope *old;		/* the whole of it */
 	SlicedDocument *doc;		/* likewise */
 	SlicedRope *rope;
+	int			level;			/* how deep we are */
 } Comparison;
 
 /* A container of the new document: where its data is, and its entries. */
@@ -51,6 +59,24 @@ is_same(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
 	return old_len == len && memcmp(sliced_document_need(c->doc, at, len), bytes, len) == 0;
 }
 
+/* A value that is another one: of a long text, say, a word in the middle has changed. */
+static void
+compare_bytes(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
+{
+	const char *old = sliced_document_need(c->doc, at, old_len);
+	uint32		limit = Min(old_len, len);
+	uint32		prefix = sliced_common_prefix(old, bytes, limit);
+	uint32		suffix = sliced_common_suffix(old + old_len, bytes + len, limit - prefix);
+
+	if (prefix < SHORT_VALUE)
+		prefix = 0;
+	if (suffix < SHORT_VALUE)
+		suffix = 0;
+	sliced_rope_add_rope(c->rope, c->old, at, prefix);
+	sliced_rope_add_bytes(c->rope, bytes + prefix, len - prefix - suffix);
+	sliced_rope_add_rope(c->rope, c->old, at + old_len - suffix, suffix);
+}
+
 static void compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len,
 							   const New *new);
 
@@ -76,7 +102,7 @@ compare_values(Comparison *c, const SlicedNode *old, uint32 i, const New *new, J
 		compare_containers(c, &old_child, old_end - old_start, &child);
 	}
 	else
-		sliced_rope_add_bytes(c->rope, new->data + begin, end - begin);
+		compare_bytes(c, old->data + old_begin, old_end - old_begin, new->data + begin, end - begin);
 }
 
 /* Which entry of the old container has the same key, or the same number? */
@@ -141,15 +167,15 @@ compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len, const N
 		sliced_rope_add_rope(c->rope, c->old, old->at, old_len);
 		return;
 	}
-	if (new->len < SHORT_CONTAINER || sliced_node_is_scalar(old) ||
+	if (new->len < SHORT_CONTAINER || c->level == MAX_LEVELS || sliced_node_is_scalar(old) ||
 		JsonContainerIsScalar(new->container) ||
 		sliced_node_is_object(old) != JsonContainerIsObject(new->container))
 	{
 		sliced_rope_add_bytes(c->rope, (char *) new->container, new->len);
 		return;
 	}
-	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
+	c->level++;
 
 	begin = getJsonbOffset(new->container, first);
 	structure = new->data + begin - (char *) new->container;
@@ -186,6 +212,7 @@ compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len, const N
 		begin = end;
 		key_begin = key_end;
 	}
+	c->level--;
 }
 
 SlicedRope *

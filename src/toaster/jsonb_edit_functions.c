@@ -274,6 +274,12 @@ sliced_edit_jsonb_delete_idx(PG_FUNCTION_ARGS)
 
 /* ---- changes along a path ---- */
 
+/*
+ * Longer paths are left to core: every level copies what the ones below it have
+ * made, and takes stack that core's functions do not.
+ */
+#define MAX_LEVELS	64
+
 typedef enum Operation
 {
 	SET,						/* jsonb_set() */
@@ -320,7 +326,6 @@ go_on(const Walk *w, const SlicedNode *node, uint32 len, int level, uint32 i,
 		return LEAVE_TO_CORE;	/* an error */
 	if (!sliced_place_is_container(&place))
 		return w->operation == ASSIGN ? LEAVE_TO_CORE : UNCHANGED;
-	check_stack_depth();
 	child = sliced_node_open(node->doc, place.start);
 	outcome = walk(w, &child, place.len, level + 1, &rope);
 	if (outcome != CHANGED)
@@ -437,8 +442,8 @@ change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, Ar
 	deconstruct_array(path, TEXTOID, -1, false, TYPALIGN_INT, &w.names, &w.isnull, &w.nnames);
 	if (w.nnames == 0)
 		return finish(fcinfo, core, UNCHANGED, NULL);
-	if (w.isnull[0])
-		return core(fcinfo);	/* an error */
+	if (w.isnull[0] || w.nnames > MAX_LEVELS)
+		return core(fcinfo);	/* the former is an error */
 	if (new != NULL)
 		w.new = fragment_of(new);
 	w.doc = target.rope;

@@ -117,12 +117,24 @@ make_draft(struct varlena *value, int codec)
 	return draft;
 }
 
+static bool
+is_jsonb(Form_pg_attribute att)
+{
+	return getBaseType(att->atttypid) == JSONBOID;
+}
+
 /* Does the column's type have a better order of bytes than its own? */
+static SlicedCutter
+type_cutter(Form_pg_attribute att)
+{
+	return is_jsonb(att) ? sliced_jsonb_cut : NULL;
+}
+
+/* ... and the value gains by it? */
 static SlicedCutter
 column_cutter(Form_pg_attribute att, const struct varlena *value)
 {
-	return VARSIZE_ANY(value) >= SLICED_JSONB_CUT_MIN &&
-		getBaseType(att->atttypid) == JSONBOID ? sliced_jsonb_cut : NULL;
+	return VARSIZE_ANY(value) >= SLICED_JSONB_CUT_MIN ? type_cutter(att) : NULL;
 }
 
 /* Could the value be compressed to fit in a row, to judge by how it begins? */
@@ -314,11 +326,12 @@ shrink_row(RowState *row)
 static bool
 find_change(RowState *row, int i, const struct varatt_external *old)
 {
+	Form_pg_attribute att = TupleDescAttr(row->desc, i);
 	Column	   *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 
 	/* such a value is to be in its row, or nowhere */
-	if (TupleDescAttr(row->desc, i)->attstorage == TYPSTORAGE_PLAIN)
+	if (att->attstorage == TYPSTORAGE_PLAIN)
 		return false;
 	if (VARATT_IS_EXTERNAL(value))
 	{
@@ -337,8 +350,8 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 	if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
 		col->rope = sliced_difference(row->rel, i, old, VARDATA_ANY(value),
 									  VARSIZE_ANY_EXHDR(value),
-									  getBaseType(TupleDescAttr(row->desc, i)->atttypid) == JSONBOID ?
-									  sliced_jsonb_difference : NULL);
+									  is_jsonb(att) ? sliced_jsonb_difference : NULL,
+									  type_cutter(att));
 	return col->rope != NULL;
 }
 
@@ -462,7 +475,7 @@ add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Form_pg
 		sliced_pointer_get(&promised, col->promise);
 	value->promise = col->promise;
 	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid, column_codec(att),
-					   getBaseType(att->atttypid) == JSONBOID ? sliced_jsonb_cut : NULL);
+					   type_cutter(att));
 	rt->changed_values = lappend(rt->changed_values, value);
 	return value->change.valueid;
 }

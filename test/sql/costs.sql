@@ -72,6 +72,12 @@ CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{n}'', to_jsonb(random()
 CREATE TABLE sent AS SELECT jsonb_set(doc, '{name}', '"not so short any more"') AS doc FROM documents WHERE id = 2;
 CALL costs('UPDATE documents SET doc = sent.doc FROM sent WHERE id = 2', 1000, 1);
 SELECT documents.doc = sent.doc AS same FROM documents, sent WHERE id = 2;
+UPDATE sent SET doc = jsonb_set(doc, '{text}', to_jsonb(overlay(doc->>'text' PLACING 'a few words' FROM 1000000)))
+    || jsonb_build_object('list', (doc->'list') - 50000);
+CALL costs('UPDATE documents SET doc = sent.doc FROM sent WHERE id = 2', 1000, 1);
+UPDATE sent SET doc = jsonb_set(doc, '{text}', to_jsonb(overlay(doc->>'text' PLACING 'a few words' FROM 500000 FOR 0)));
+CALL costs('UPDATE documents SET doc = sent.doc FROM sent WHERE id = 2', 1000, 1);
+SELECT documents.doc = sent.doc AS same FROM documents, sent WHERE id = 2;
 SELECT * FROM sliced.verify('documents');
 DROP TABLE costs, sent, documents;
 DROP PROCEDURE costs;

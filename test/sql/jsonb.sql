@@ -77,6 +77,25 @@ UPDATE one SET doc[NULL] = to_jsonb(1 / x);
 UPDATE one SET doc['a'] = to_jsonb(1 / x);
 UPDATE one SET doc['a']['b'] = to_jsonb(1 + x) RETURNING doc;
 
+-- so deep that our own way would take more stack, or memory, than core's
+CREATE TABLE deep (doc jsonb);
+INSERT INTO deep VALUES ((repeat('{"a":', 5500) || '1' || repeat('}', 5500))::jsonb);
+UPDATE deep SET doc = jsonb_set(doc, array_fill('a'::text, ARRAY[5500]), '"much longer"');
+UPDATE deep SET doc = jsonb_insert(doc, array_fill('a'::text, ARRAY[3000]) || '{b}', '2');
+UPDATE deep SET doc = doc #- (array_fill('a'::text, ARRAY[100]) || '{b}') || '{"c": 3}';
+SELECT length(doc::text), doc #> array_fill('a'::text, ARRAY[5500]) AS innermost, doc->'c' AS c FROM deep;
+
+-- so many changes that little is left of what is between them
+CREATE TABLE much (id int, doc jsonb);
+CREATE TABLE core USING heap AS SELECT jsonb_object_agg('k' || i * 2, repeat(md5(i::text), 5)) AS doc FROM generate_series(1, 5000) i;
+INSERT INTO much SELECT id, doc FROM core, generate_series(1, 3) id;
+UPDATE much SET doc = doc || (SELECT jsonb_object_agg('k' || i * 3, repeat('x', i % 200)) FROM generate_series(1, 2500) i) WHERE id = 1;
+UPDATE much SET doc = doc - (SELECT array_agg('k' || i * 6) FROM generate_series(1, 1000) i) WHERE id = 2;
+UPDATE much SET doc = replace(doc::text, '8f1', 'a word')::jsonb WHERE id = 3;
+SELECT id, much.doc::text = (CASE id WHEN 1 THEN core.doc || (SELECT jsonb_object_agg('k' || i * 3, repeat('x', i % 200)) FROM generate_series(1, 2500) i)
+    WHEN 2 THEN core.doc - (SELECT array_agg('k' || i * 6) FROM generate_series(1, 1000) i)
+    ELSE replace(core.doc::text, '8f1', 'a word')::jsonb END)::text AS same FROM much, core ORDER BY id;
+
 -- functions that nobody should call by name
 SELECT sliced.edit_jsonb_subscript('{}', '1', true, VARIADIC NULL::text[]);
 SELECT sliced.edit_jsonb_subscript('{}', '1', true, VARIADIC '{}'::text[]);
