@@ -37,18 +37,32 @@ part() {
         awk '{ printf "== %s: %d ok, %d not ok, %.1f s\n", $1, $2, $3, $5 - $4 }'
 }
 
-# Run script test/$1 as PGS_USER, in a directory of its own.
+# Run script test/$1 as PGS_USER, in a directory of its own; show what it said.
 script() {
     local name=$1 dir=$PGS_TMP/${1//\//-} start=$SECONDS
+    local log=$T/${1//\//-}
     as_user mkdir "$dir"
     (
         export PGS_ROOT=$PGS_TMP/checkout
         export PGS_TMP=$dir
         as_user "$PGS_ROOT/test/$name" 2>&1 || echo "not ok - $name ended with status $?"
         servers_stop
-    ) | tee "$T/script"
-    grep -qE '^(not )?ok' "$T/script" || echo "not ok - $name tested nothing"
-    echo "# $name: $((SECONDS - start)) s"
+    ) >"$log"
+    grep -qE '^(not )?ok' "$log" || echo "not ok - $name tested nothing" >>"$log"
+    echo "# $name: $((SECONDS - start)) s" >>"$log"
+    flock "$T" cat "$log"
+}
+
+# Run the scripts test/$1/*, two at a time.
+scripts() {
+    local file
+    copy_checkout
+    for file in "$root/test/$1"/*.sh "$root/test/$1"/*.py; do
+        [ -x "$file" ] || continue
+        [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+        { script "$1/${file##*/}" || echo "not ok - $1/${file##*/} was not run"; } &
+    done
+    wait
 }
 
 # Run pg_regress or pg_isolation_regress through make; $1 is its output folder.
@@ -115,21 +129,11 @@ part_isolation() {
     server_stop isolation
 }
 
-part_tap() {
-    local file
-    copy_checkout
-    for file in "$root"/test/t/*.sh "$root"/test/t/*.py; do
-        [ ! -x "$file" ] || script "t/${file##*/}"
-    done
-}
+part_tap() { scripts t; }
 
 part_model() {
-    local file
-    copy_checkout
     server_start model
-    for file in "$root"/test/model/*.py; do
-        [ ! -x "$file" ] || script "model/${file##*/}"
-    done
+    scripts model
     server_stop model
 }
 

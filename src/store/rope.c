@@ -182,8 +182,14 @@ sliced_rope_grows(const SlicedRope *rope)
 	return rope->nruns == 2 && run_is_base(rope, 0) && rope->runs[1].bytes != NULL;
 }
 
-/* More places of the base than this are not read one by one. */
+/* More places of the base than this are not read one by one ... */
 #define MANY_PLACES		8
+
+/* ... but all from the first to the last, if that is no more than so many times as much. */
+#define SPARSE			4
+
+/* So many bytes of a rope are made at once, which limits what is read of the base. */
+#define AT_ONCE			(16 * 1024 * 1024)
 
 static void
 read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, char *dest)
@@ -195,8 +201,8 @@ read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, c
 
 /*
  * If bytes [offset, offset + len) need many places of the base that are close to
- * each other, read all from the first to the last, lest slices are decompressed
- * for each of them.  *start is where it begins; NULL if there is nothing to gain.
+ * each other, read these in one go, lest slices are decompressed for each of them.
+ * *start is where what has been read begins; NULL if there is nothing to gain.
  */
 static char *
 read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
@@ -212,24 +218,25 @@ read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint
 	for (int i = 0; i < rope->nruns && at < offset + len; at += rope->runs[i++].len)
 	{
 		const SlicedRun *run = &rope->runs[i];
+		uint32		from = Max(at, offset) - at;
+		uint32		to = Min(run->len, offset + len - at);
 
-		if (run->bytes != NULL || at + run->len <= offset)
+		if (run->bytes != NULL || from >= to)
 			continue;
 		places++;
-		needed += run->len;
-		*start = Min(*start, run->start);
-		end = Max(end, run->start + run->len);
+		needed += to - from;
+		*start = Min(*start, run->start + from);
+		end = Max(end, run->start + to);
 	}
-	if (places <= MANY_PLACES || end - *start > 4 * needed)
+	if (places <= MANY_PLACES || end - *start > SPARSE * needed)
 		return NULL;
 	bytes = MemoryContextAllocHuge(CurrentMemoryContext, end - *start);
 	read_base(rope, toastrel, *start, end - *start, bytes);
 	return bytes;
 }
 
-void
-sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
-				 char *dest)
+static void
+read_bytes(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len, char *dest)
 {
 	uint32		at = 0;
 	uint32		base_start;
@@ -247,7 +254,7 @@ sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint3
 			if (run->bytes != NULL)
 				memcpy(dest, run->bytes + skip, n);
 			else if (base != NULL)
-				memcpy(dest, base + (run->start - base_start) + skip, n);
+				memcpy(dest, base + (run->start + skip - base_start), n);
 			else
 				read_base(rope, toastrel, run->start + skip, n, dest);
 			dest += n;
@@ -258,4 +265,12 @@ sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint3
 	}
 	if (base != NULL)
 		pfree(base);
+}
+
+void
+sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
+				 char *dest)
+{
+	for (uint32 done = 0; done < len; done += AT_ONCE)
+		read_bytes(rope, toastrel, offset + done, Min(len - done, AT_ONCE), dest + done);
 }

@@ -20,6 +20,15 @@
 #include "utils/fmgrprotos.h"
 #include "utils/jsonpath.h"
 
+/* A function that consists of a call. */
+#define JSONB_FUNCTION(name, result) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum \
+	name(PG_FUNCTION_ARGS) \
+	{ \
+		return result; \
+	}
+
 /* ---- results ---- */
 
 /* What a function makes of the place it has found. */
@@ -96,53 +105,12 @@ element(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 	return result(fcinfo, node.doc, &place);
 }
 
-PG_FUNCTION_INFO_V1(sliced_jsonb_field);
-
-Datum
-sliced_jsonb_field(PG_FUNCTION_ARGS)
-{
-	return field(fcinfo, jsonb_object_field, as_jsonb);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_field_part);
-
-Datum
-sliced_jsonb_field_part(PG_FUNCTION_ARGS)
-{
-	return field(fcinfo, jsonb_object_field, as_part);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_field_text);
-
-Datum
-sliced_jsonb_field_text(PG_FUNCTION_ARGS)
-{
-	return field(fcinfo, jsonb_object_field_text, as_text);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_element);
-
-Datum
-sliced_jsonb_element(PG_FUNCTION_ARGS)
-{
-	return element(fcinfo, jsonb_array_element, as_jsonb);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_element_part);
-
-Datum
-sliced_jsonb_element_part(PG_FUNCTION_ARGS)
-{
-	return element(fcinfo, jsonb_array_element, as_part);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_element_text);
-
-Datum
-sliced_jsonb_element_text(PG_FUNCTION_ARGS)
-{
-	return element(fcinfo, jsonb_array_element_text, as_text);
-}
+JSONB_FUNCTION(sliced_jsonb_field, field(fcinfo, jsonb_object_field, as_jsonb))
+JSONB_FUNCTION(sliced_jsonb_field_part, field(fcinfo, jsonb_object_field, as_part))
+JSONB_FUNCTION(sliced_jsonb_field_text, field(fcinfo, jsonb_object_field_text, as_text))
+JSONB_FUNCTION(sliced_jsonb_element, element(fcinfo, jsonb_array_element, as_jsonb))
+JSONB_FUNCTION(sliced_jsonb_element_part, element(fcinfo, jsonb_array_element, as_part))
+JSONB_FUNCTION(sliced_jsonb_element_text, element(fcinfo, jsonb_array_element_text, as_text))
 
 /* ---- several steps: #>, #>>, jsonb_extract_path(), subscripts ---- */
 
@@ -193,29 +161,9 @@ path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 	return result(fcinfo, node.doc, &place);
 }
 
-PG_FUNCTION_INFO_V1(sliced_jsonb_path);
-
-Datum
-sliced_jsonb_path(PG_FUNCTION_ARGS)
-{
-	return path(fcinfo, jsonb_extract_path, as_jsonb);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_path_part);
-
-Datum
-sliced_jsonb_path_part(PG_FUNCTION_ARGS)
-{
-	return path(fcinfo, jsonb_extract_path, as_part);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_path_text);
-
-Datum
-sliced_jsonb_path_text(PG_FUNCTION_ARGS)
-{
-	return path(fcinfo, jsonb_extract_path_text, as_text);
-}
+JSONB_FUNCTION(sliced_jsonb_path, path(fcinfo, jsonb_extract_path, as_jsonb))
+JSONB_FUNCTION(sliced_jsonb_path_part, path(fcinfo, jsonb_extract_path, as_part))
+JSONB_FUNCTION(sliced_jsonb_path_text, path(fcinfo, jsonb_extract_path_text, as_text))
 
 /* ---- what is there: ?, ?|, ?&, jsonb_typeof() and the like ---- */
 
@@ -259,21 +207,8 @@ exists_some_or_all(FunctionCallInfo fcinfo, PGFunction core, bool some)
 	PG_RETURN_BOOL(!some);
 }
 
-PG_FUNCTION_INFO_V1(sliced_jsonb_exists_any);
-
-Datum
-sliced_jsonb_exists_any(PG_FUNCTION_ARGS)
-{
-	return exists_some_or_all(fcinfo, jsonb_exists_any, true);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_exists_all);
-
-Datum
-sliced_jsonb_exists_all(PG_FUNCTION_ARGS)
-{
-	return exists_some_or_all(fcinfo, jsonb_exists_all, false);
-}
+JSONB_FUNCTION(sliced_jsonb_exists_any, exists_some_or_all(fcinfo, jsonb_exists_any, true))
+JSONB_FUNCTION(sliced_jsonb_exists_all, exists_some_or_all(fcinfo, jsonb_exists_all, false))
 
 PG_FUNCTION_INFO_V1(sliced_jsonb_typeof);
 
@@ -400,21 +335,8 @@ contains(FunctionCallInfo fcinfo, PGFunction core, int arg)
 	return run_on_document(fcinfo, core, arg, node.doc);
 }
 
-PG_FUNCTION_INFO_V1(sliced_jsonb_contains);
-
-Datum
-sliced_jsonb_contains(PG_FUNCTION_ARGS)
-{
-	return contains(fcinfo, jsonb_contains, 0);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_contained);
-
-Datum
-sliced_jsonb_contained(PG_FUNCTION_ARGS)
-{
-	return contains(fcinfo, jsonb_contained, 1);
-}
+JSONB_FUNCTION(sliced_jsonb_contains, contains(fcinfo, jsonb_contains, 0))
+JSONB_FUNCTION(sliced_jsonb_contained, contains(fcinfo, jsonb_contained, 1))
 
 /* ---- jsonpath ---- */
 
@@ -598,24 +520,16 @@ query(FunctionCallInfo fcinfo, PGFunction core)
 	return run_on_document(fcinfo, core, 0, doc);
 }
 
-#define QUERY_FUNCTION(ours, core) \
-	PG_FUNCTION_INFO_V1(ours); \
-	Datum \
-	ours(PG_FUNCTION_ARGS) \
-	{ \
-		return query(fcinfo, core); \
-	}
-
-QUERY_FUNCTION(sliced_jsonb_path_exists, jsonb_path_exists)
-QUERY_FUNCTION(sliced_jsonb_path_exists_tz, jsonb_path_exists_tz)
-QUERY_FUNCTION(sliced_jsonb_path_exists_opr, jsonb_path_exists_opr)
-QUERY_FUNCTION(sliced_jsonb_path_match, jsonb_path_match)
-QUERY_FUNCTION(sliced_jsonb_path_match_tz, jsonb_path_match_tz)
-QUERY_FUNCTION(sliced_jsonb_path_match_opr, jsonb_path_match_opr)
-QUERY_FUNCTION(sliced_jsonb_path_query_array, jsonb_path_query_array)
-QUERY_FUNCTION(sliced_jsonb_path_query_array_tz, jsonb_path_query_array_tz)
-QUERY_FUNCTION(sliced_jsonb_path_query_first, jsonb_path_query_first)
-QUERY_FUNCTION(sliced_jsonb_path_query_first_tz, jsonb_path_query_first_tz)
+JSONB_FUNCTION(sliced_jsonb_path_exists, query(fcinfo, jsonb_path_exists))
+JSONB_FUNCTION(sliced_jsonb_path_exists_tz, query(fcinfo, jsonb_path_exists_tz))
+JSONB_FUNCTION(sliced_jsonb_path_exists_opr, query(fcinfo, jsonb_path_exists_opr))
+JSONB_FUNCTION(sliced_jsonb_path_match, query(fcinfo, jsonb_path_match))
+JSONB_FUNCTION(sliced_jsonb_path_match_tz, query(fcinfo, jsonb_path_match_tz))
+JSONB_FUNCTION(sliced_jsonb_path_match_opr, query(fcinfo, jsonb_path_match_opr))
+JSONB_FUNCTION(sliced_jsonb_path_query_array, query(fcinfo, jsonb_path_query_array))
+JSONB_FUNCTION(sliced_jsonb_path_query_array_tz, query(fcinfo, jsonb_path_query_array_tz))
+JSONB_FUNCTION(sliced_jsonb_path_query_first, query(fcinfo, jsonb_path_query_first))
+JSONB_FUNCTION(sliced_jsonb_path_query_first_tz, query(fcinfo, jsonb_path_query_first_tz))
 
 /* Is what the path leads to one place, or none?  Then core is not needed. */
 static Destination
@@ -664,18 +578,5 @@ query_set(FunctionCallInfo fcinfo, PGFunction core)
 	SRF_RETURN_DONE(context);
 }
 
-PG_FUNCTION_INFO_V1(sliced_jsonb_path_query);
-
-Datum
-sliced_jsonb_path_query(PG_FUNCTION_ARGS)
-{
-	return query_set(fcinfo, jsonb_path_query);
-}
-
-PG_FUNCTION_INFO_V1(sliced_jsonb_path_query_tz);
-
-Datum
-sliced_jsonb_path_query_tz(PG_FUNCTION_ARGS)
-{
-	return query_set(fcinfo, jsonb_path_query_tz);
-}
+JSONB_FUNCTION(sliced_jsonb_path_query, query_set(fcinfo, jsonb_path_query))
+JSONB_FUNCTION(sliced_jsonb_path_query_tz, query_set(fcinfo, jsonb_path_query_tz))
