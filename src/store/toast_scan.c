@@ -22,6 +22,8 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#define CACHE_LINE	64
+
 void
 sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot, LOCKMODE lockmode)
 {
@@ -138,6 +140,17 @@ next_slot(ToastScan *ts, ScanDirection dir)
 	return result;
 }
 
+/*
+ * Rows lie here and there in shared memory, where the processor does not expect
+ * them: let it fetch all of a row at once.
+ */
+static void
+prefetch_row(HeapTuple tuple)
+{
+	for (uint32 i = 0; i < tuple->t_len; i += CACHE_LINE)
+		__builtin_prefetch((char *) tuple->t_data + i);
+}
+
 bool
 sliced_scan_next(ToastScan *ts, ScanDirection dir)
 {
@@ -146,6 +159,7 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 		BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) ts->slot;
 		HeapTuple	tuple = bslot->base.tuple;
 
+		prefetch_row(tuple);
 		if (ts->snapshot != NULL)
 			 /* it has decided */ ;
 		else if (ts->visibility == SLICED_SEE_CURRENT)
