@@ -29,6 +29,9 @@
 /* Longest time to wait for others before a value is said to be missing. */
 #define PATIENCE_MS		10000
 
+/* So many slices are kept for later pieces: of as many containers in each other. */
+#define MAX_KEPT		4
+
 static const char slice_missing[] = "the slice is missing";
 static const char head_missing[] = "the head is missing";
 static const char value_missing[] = "the value is missing";
@@ -88,6 +91,15 @@ sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *sta
 	return slice_missing;
 }
 
+/* A slice in memory. */
+typedef struct KeptSlice
+{
+	Oid			objid;
+	uint32		start;
+	uint32		len;
+	char	   *raw;
+} KeptSlice;
+
 /*
  * What is being read; positions are in the current object.  Functions return
  * false when they meet a problem.
@@ -100,17 +112,19 @@ typedef struct Reader
 	const char *problem;
 	bool		core_format;
 
-	/*
-	 * Pieces cut slices, and so the next but one often begins where one ends.
-	 * A slice that will be needed again is kept.
-	 */
-	uint32		again;			/* where the current object is needed again, or 0 */
 	SlicedCursor cursor;		/* of the piece that was read last: the next slice */
 	uint32		cursor_pos;		/* to come begins here */
-	char	   *kept;			/* raw bytes of the slice kept, or NULL */
-	Oid			kept_objid;
-	uint32		kept_start;
-	uint32		kept_len;
+
+	/*
+	 * Pieces cut slices: a change cuts one in two, and what is short in a document
+	 * lies together.  Slices that later pieces need too are kept.
+	 */
+	const SlicedLayout *layout;
+	int			next_piece;		/* behind the current one */
+	uint32		next_at;		/* its place in the value */
+	uint32		end;			/* where reading ends, in the value */
+	KeptSlice	kept[MAX_KEPT];
+	int			nkept;			/* those used again last come first */
 } Reader;
 
 static bool
@@ -128,22 +142,40 @@ advance(Reader *r, uint32 *pos, uint32 upto)
 	*pos = upto;
 }
 
-/* Decompress the whole slice, take what is wanted, and keep the rest. */
+/* Do later pieces need bytes of this slice? */
+static bool
+needed_later(const Reader *r, const SlicedSlice *slice)
+{
+	uint32		at = r->next_at;
+
+	for (int i = r->next_piece; r->layout != NULL && i < r->layout->npieces && at < r->end; i++)
+	{
+		const SlicedPiece *piece = &r->layout->pieces[i];
+
+		if (piece->objid == r->ts.objid && piece->start < slice->start + slice->rawlen &&
+			slice->start < piece->start + piece->len)
+			return true;
+		at += piece->len;
+	}
+	return false;
+}
+
+/* Decompress all of a slice, and keep it in place of the one used longest ago. */
 static const char *
 decompress_and_keep(Reader *r, const SlicedSlice *slice, uint32 from, uint32 to)
 {
-	const char *problem;
+	KeptSlice	new = {r->ts.objid, slice->start, slice->rawlen, palloc(slice->rawlen)};
+	const char *problem = sliced_slice_decompress(slice, 0, slice->rawlen, new.raw);
 
-	if (r->kept != NULL)
-		pfree(r->kept);
-	r->kept = palloc(slice->rawlen);
-	r->kept_objid = r->ts.objid;
-	r->kept_start = slice->start;
-	r->kept_len = slice->rawlen;
-	problem = sliced_slice_decompress(slice, 0, slice->rawlen, r->kept);
-	if (problem == NULL)
-		memcpy(r->dest, r->kept + from, to - from);
-	return problem;
+	if (problem != NULL)
+		return problem;
+	memcpy(r->dest, new.raw + from, to - from);
+	if (r->nkept == MAX_KEPT)
+		pfree(r->kept[--r->nkept].raw);
+	memmove(&r->kept[1], &r->kept[0], r->nkept * sizeof(KeptSlice));
+	r->kept[0] = new;
+	r->nkept++;
+	return NULL;
 }
 
 /* Copy bytes [*pos, end) of the slice that begins at 'start', as far as it has them. */
@@ -156,7 +188,7 @@ copy_from_slice(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
 
 	r->problem = sliced_slice_gather(&r->ts, row, start, reseek, &slice);
 	if (r->problem == NULL)
-		r->problem = r->again >= upto && r->again < start + row->rawlen ?
+		r->problem = upto - *pos < row->rawlen && needed_later(r, &slice) ?
 			decompress_and_keep(r, &slice, *pos - start, upto - start) :
 			sliced_slice_decompress(&slice, *pos - start, upto - start, r->dest);
 	if (slice.buffer)
@@ -201,17 +233,24 @@ copy_from_any_slice(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 en
 	}
 }
 
-/* Copy what the slice kept has of bytes [*pos, end). */
+/* Copy what a kept slice has of bytes [*pos, end). */
 static void
 copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
 {
-	if (r->kept != NULL && r->kept_objid == objid && *pos >= r->kept_start &&
-		*pos < r->kept_start + r->kept_len)
+	for (int i = 0; i < r->nkept; i++)
 	{
-		uint32		upto = Min(end, r->kept_start + r->kept_len);
+		KeptSlice	kept = r->kept[i];
 
-		memcpy(r->dest, r->kept + (*pos - r->kept_start), upto - *pos);
-		advance(r, pos, upto);
+		if (kept.objid == objid && *pos >= kept.start && *pos < kept.start + kept.len)
+		{
+			uint32		upto = Min(end, kept.start + kept.len);
+
+			memcpy(r->dest, kept.raw + (*pos - kept.start), upto - *pos);
+			advance(r, pos, upto);
+			memmove(&r->kept[1], &r->kept[0], i * sizeof(KeptSlice));
+			r->kept[0] = kept;
+			return;
+		}
 	}
 }
 
@@ -278,18 +317,6 @@ read_piece(Reader *r, const SlicedLayout *layout, const SlicedPiece *piece,
 	return true;
 }
 
-/* Where is the object of piece 'i' needed next before value offset 'end'?  Or 0. */
-static uint32
-needed_again(const SlicedLayout *layout, int i, uint32 at, uint32 end)
-{
-	Oid			objid = layout->pieces[i].objid;
-
-	for (int j = i; j < layout->npieces && at < end; at += layout->pieces[j].len, j++)
-		if (j > i && layout->pieces[j].objid == objid)
-			return layout->pieces[j].start;
-	return 0;
-}
-
 /* Read bytes [offset, end) of a value that has a piece table. */
 static bool
 read_pieces(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
@@ -305,23 +332,25 @@ read_pieces(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 	r->cursor = (SlicedCursor) {&r->ts, layout.valueid, ForwardScanDirection};
 	r->cursor_pos = SLICED_OWN_START;
 
+	r->layout = &layout;
+	r->end = end;
 	for (int i = 0; i < layout.npieces && offset < end; i++)
 	{
-		if (offset - at < layout.pieces[i].len)
-		{
-			r->again = needed_again(&layout, i, at, end);
-			if (!read_piece(r, &layout, &layout.pieces[i], at, &offset, end))
-				return false;
-		}
-		at += layout.pieces[i].len;
+		uint32		len = layout.pieces[i].len;
+
+		r->next_piece = i + 1;
+		r->next_at = at + len;
+		if (offset - at < len && !read_piece(r, &layout, &layout.pieces[i], at, &offset, end))
+			return false;
+		at += len;
 	}
-	r->again = 0;
+	r->next_piece = layout.npieces;
 	rest = sliced_layout_rest(&layout, end);
 	if (offset < end && !read_piece(r, &layout, &rest, at, &offset, end))
 		return false;
 	sliced_layout_free(&layout);
-	if (r->kept != NULL)
-		pfree(r->kept);
+	while (r->nkept > 0)
+		pfree(r->kept[--r->nkept].raw);
 	return true;
 }
 
@@ -399,19 +428,12 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 	TimestampTz since = 0;
 	bool		waiting = true;
 	SlicedVisibility visibility = SLICED_SEE_READABLE;
-	Reader		r;
 
 	for (;;)
 	{
+		Reader		r = {.value_offset = offset, .dest = dest};
 		bool		ok;
 
-		r.value_offset = offset;
-		r.dest = dest;
-		r.problem = NULL;
-		r.core_format = false;
-		r.again = 0;
-		r.kept = NULL;
-		r.cursor.objid = InvalidOid;
 		sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
 		r.ts.visibility = visibility;
 		ok = read_value(&r, valueid, offset, offset + len);
