@@ -29,6 +29,9 @@
 
 #define BATCH_ROWS	16
 
+/* Usually enough for them.  This block stays when the batch has been inserted. */
+#define BATCH_BYTES	(48 * 1024)
+
 /* A tail begins on a page with room for its next versions, so that it is pruned rarely. */
 #define TAIL_FILLFACTOR	70
 
@@ -86,6 +89,17 @@ sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
 		sliced_draft_init(draft, raw, len, codec);
 }
 
+void
+sliced_draft_free(SlicedDraft *draft)
+{
+	if (draft->first != NULL)
+		pfree(draft->first);
+	if (draft->ncuts > 0)
+		pfree(draft->cuts);
+	draft->first = NULL;
+	draft->ncuts = 0;
+}
+
 SlicedWriter *
 sliced_writer_open(Oid toastrelid, int options, bool hide)
 {
@@ -103,7 +117,8 @@ sliced_writer_open(Oid toastrelid, int options, bool hide)
 		w->options |= HEAP_INSERT_NO_LOGICAL;
 
 	w->mcxt = CurrentMemoryContext;
-	w->batch = AllocSetContextCreate(w->mcxt, "sliced rows", ALLOCSET_DEFAULT_SIZES);
+	w->batch = AllocSetContextCreate(w->mcxt, "sliced rows", ALLOCSET_DEFAULT_MINSIZE,
+									 BATCH_BYTES, ALLOCSET_DEFAULT_MAXSIZE);
 	return w;
 }
 
@@ -221,7 +236,8 @@ sliced_writer_flush(SlicedWriter *w)
 													   &TTSOpsHeapTuple);
 				MemoryContextSwitchTo(old);
 			}
-			ExecStoreHeapTuple(w->tuples[i], w->slots[i], false);
+			/* a slot that did not own its tuple would make a copy */
+			ExecStoreHeapTuple(w->tuples[i], w->slots[i], true);
 		}
 		heap_multi_insert(w->toastrel, w->slots, w->nrows, cid, w->options, NULL);
 		for (int i = 0; i < w->nrows; i++)

@@ -59,6 +59,9 @@ extern void sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, i
 extern void sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
 							   SlicedCutter cutter);
 
+/* Free what the draft has allocated. */
+extern void sliced_draft_free(SlicedDraft *draft);
+
 typedef struct SlicedWriter SlicedWriter;
 
 /*

@@ -147,27 +147,27 @@ might_stay_inline(struct varlena *value, int codec)
 	value = detoast_attr(value);
 	len = VARSIZE_ANY_EXHDR(value);
 	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, PROBE), codec);
+	sliced_draft_free(&probe);
 	/* twice as well as that, say */
 	return probe.first_stored > 0 &&
 		(uint64) probe.first_stored * len / probe.first_raw < 2 * SLICED_INLINE_LIMIT;
 }
 
-/* The draft as a value compressed within its row, or NULL if it is none. */
+/* The draft as a value of at most 'limit' bytes within its row, or NULL if it is none. */
 static struct varlena *
-inline_form(RowState *row, SlicedDraft *draft)
+inline_form(SlicedDraft *draft, Size limit)
 {
 	int			codec = inline_codec(draft->codec);
 	SlicedDraft other;
 	struct varlena *result;
 
-	if (draft->first_stored == 0 || draft->first_raw < draft->len)
+	/* what zstd leaves too long, no other codec makes short enough */
+	if (draft->first_stored == 0 || draft->first_raw < draft->len ||
+		draft->first_stored > limit)
 		return NULL;
 
 	if (codec != draft->codec)
 	{
-		/* what zstd leaves too long, no other codec makes short enough */
-		if (draft->first_stored > sliced_row_inline_limit(row->rel))
-			return NULL;
 		sliced_draft_init(&other, draft->raw, draft->len, codec);
 		if (other.first_stored == 0 || other.first_raw < other.len)
 			return NULL;
@@ -232,7 +232,8 @@ compress_column(RowState *row, int i)
 		return;
 	col->raw = value;
 	col->draft = make_draft(value, column_codec(att));
-	compressed = inline_form(row, col->draft);
+	compressed = inline_form(col->draft, att->attstorage == TYPSTORAGE_MAIN ? MaxHeapTupleSize :
+							 sliced_row_inline_limit(row->rel));
 	if (compressed != NULL)
 	{
 		row->values[i] = PointerGetDatum(compressed);
@@ -564,6 +565,7 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 		SlicedNewValue *value = lfirst(lc);
 
 		sliced_writer_add(writer, value->valueid, &value->draft);
+		sliced_draft_free(&value->draft);
 	}
 	foreach(lc, rt->changed_values)
 	{
