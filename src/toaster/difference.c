@@ -15,10 +15,14 @@
 #include "store/change.h"
 #include "store/reader.h"
 #include "toaster/difference.h"
+#include "toaster/document.h"
 
 /* Bytes to compare first, and then at a time: whole slices, mostly. */
 #define FIRST_LOOK	(8 * 1024)
 #define STEP		(128 * 1024)
+
+/* Values up to this length are read at once. */
+#define AT_ONCE		(32 * 1024)
 
 /* It is worth looking closer at more than so many bytes that differ. */
 #define WORTH_MORE	1024
@@ -85,15 +89,19 @@ typedef struct Comparison
 	Relation	toastrel;
 	Oid			oldid;
 	uint32		oldlen;
+	const char *old;			/* all of it, if it is short */
 	const char *raw;
 	uint32		len;
 	char	   *work;			/* STEP bytes */
 } Comparison;
 
-static bool
-read_old(Comparison *c, uint32 start, uint32 end)
+/* Bytes [start, end) of the old value, at most STEP; NULL if there are none. */
+static const char *
+old_bytes(Comparison *c, uint32 start, uint32 end)
 {
-	return sliced_value_read(c->toastrel, c->oldid, start, end - start, c->work);
+	if (c->old != NULL)
+		return c->old + start;
+	return sliced_value_read(c->toastrel, c->oldid, start, end - start, c->work) ? c->work : NULL;
 }
 
 static uint32
@@ -105,11 +113,12 @@ find_prefix(Comparison *c)
 	while (done < limit)
 	{
 		uint32		end = Min(limit, done == 0 ? FIRST_LOOK : done - done % STEP + STEP);
+		const char *old = old_bytes(c, done, end);
 		uint32		n;
 
-		if (!read_old(c, done, end))
+		if (old == NULL)
 			return 0;
-		n = sliced_common_prefix(c->work, c->raw + done, end - done);
+		n = sliced_common_prefix(old, c->raw + done, end - done);
 		done += n;
 		if (done < end)
 			break;
@@ -127,12 +136,14 @@ find_suffix(Comparison *c, uint32 prefix)
 	{
 		uint32		end = c->oldlen - done;
 		uint32		start = done == 0 ? end - Min(end, FIRST_LOOK) : (end - 1) - (end - 1) % STEP;
+		const char *old;
 		uint32		n;
 
 		start = Max(start, c->oldlen - limit);
-		if (!read_old(c, start, end))
+		old = old_bytes(c, start, end);
+		if (old == NULL)
 			return 0;
-		n = sliced_common_suffix(c->work + (end - start), c->raw + c->len - done, end - start);
+		n = sliced_common_suffix(old + (end - start), c->raw + c->len - done, end - start);
 		done += n;
 		if (n < end - start)
 			break;
@@ -181,6 +192,11 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 
 	c.toastrel = table_open(old->va_toastrelid, AccessShareLock);
 	c.work = palloc(STEP);
+	if (c.oldlen <= AT_ONCE)
+		/* where the structure is looked at next, in a document it is at hand */
+		c.old = structural != NULL ?
+			sliced_document_need(sliced_document_at(old, NULL), 0, c.oldlen) :
+			old_bytes(&c, 0, c.oldlen);
 	prefix = find_prefix(&c);
 	suffix = find_suffix(&c, prefix);
 	pfree(c.work);
