@@ -79,6 +79,24 @@ UPDATE sent SET doc = jsonb_set(doc, '{text}', to_jsonb(overlay(doc->>'text' PLA
 CALL costs('UPDATE documents SET doc = sent.doc FROM sent WHERE id = 2', 1000, 1);
 SELECT documents.doc = sent.doc AS same FROM documents, sent WHERE id = 2;
 SELECT * FROM sliced.verify('documents');
-DROP TABLE costs, sent, documents;
+
+-- reading all of a document takes one descent and its rows, whatever the order in which it is stored
+CREATE TABLE regions (doc jsonb) USING sliced;
+INSERT INTO regions SELECT jsonb_object_agg(k, v) FROM (
+    SELECT 'long' || k, string_agg(md5((i * k)::text), '') FROM generate_series(1, 4) k, generate_series(1, 300) i GROUP BY k
+    UNION ALL SELECT repeat('k', k) || 'short' || k, 'short ' || k FROM generate_series(1, 60) k) s(k, v);
+CREATE FUNCTION buffers(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    FOR i IN 1 .. 2 LOOP        -- the first looks into catalogs too
+        EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+    END LOOP;
+    RETURN (plan->0->'Plan'->>'Shared Hit Blocks')::int + (plan->0->'Plan'->>'Shared Read Blocks')::int;
+END $$;
+SELECT count(*) > 6 AS several_pieces FROM regions, sliced.inspect(doc);
+-- a page of the table, one of the index, the head, and at most one page for each row
+SELECT buffers('SELECT count(*) FROM regions WHERE doc > ''0''') <= 3 + sum(rows) AS each_row_once
+    FROM (SELECT DISTINCT object, start, rows FROM regions, sliced.inspect(doc)) s;
+DROP TABLE costs, sent, documents, regions;
 DROP PROCEDURE costs;
-DROP FUNCTION count_updates;
+DROP FUNCTION count_updates, buffers;
