@@ -85,7 +85,7 @@ load_old(Derivation *d)
 
 	sliced_scan_open(&ts, d->toastrel, NULL, AccessShareLock);
 	ts.visibility = SLICED_SEE_CURRENT;
-	sliced_scan_seek(&ts, base->va_valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	sliced_scan_seek_within(&ts, base->va_valueid, SLICED_HEAD_SEQ, SLICED_HEAD_SEQ);
 	if (sliced_scan_next(&ts, ForwardScanDirection))
 	{
 		problem = sliced_row_decode(&head, ts.data, ts.len, ts.objid, ts.seq);

@@ -95,7 +95,12 @@ pass_slice(Search *s, const SlicedRow *row, Oid objid, uint32 start, uint32 pos,
 static bool
 pass_object(Search *s, Oid objid, uint32 pos, uint32 end)
 {
-	SlicedCursor cursor = {.ts = &s->ts, .objid = objid, .moving = NoMovementScanDirection};
+	SlicedCursor cursor = {
+		.ts = &s->ts,
+		.objid = objid,
+		.moving = NoMovementScanDirection,
+		.end = end
+	};
 
 	while (pos < end)
 	{

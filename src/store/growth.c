@@ -164,7 +164,7 @@ find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 	SlicedLayout layout;
 	SlicedPiece rest;
 
-	sliced_scan_seek(ts, growth->objid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	sliced_scan_seek_within(ts, growth->objid, SLICED_HEAD_SEQ, SLICED_HEAD_SEQ);
 	if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq != SLICED_HEAD_SEQ ||
 		sliced_row_decode(&head, ts->data, ts->len, ts->objid, ts->seq) != NULL)
 		return false;
@@ -181,6 +181,20 @@ find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 	return size >= layout.total;
 }
 
+/* Go to the last row of the object: most likely it is of what has been added last. */
+static bool
+find_last_row(SlicedGrowth *growth, ToastScan *ts)
+{
+	if (growth->end > MERGE_BYTES)
+	{
+		sliced_scan_seek_within(ts, growth->objid, growth->end - MERGE_BYTES, PG_INT32_MAX);
+		if (sliced_scan_next(ts, BackwardScanDirection))
+			return true;
+	}
+	sliced_scan_seek(ts, growth->objid, PG_INT32_MAX, BackwardScanDirection);
+	return sliced_scan_next(ts, BackwardScanDirection);
+}
+
 /*
  * Find the last slice; returns where it ends, 0 if there is none.
  */
@@ -190,8 +204,7 @@ find_tail(SlicedGrowth *growth, ToastScan *ts)
 	SlicedRow	row;
 	bool		now;
 
-	sliced_scan_seek(ts, growth->objid, PG_INT32_MAX, BackwardScanDirection);
-	if (!sliced_scan_next(ts, BackwardScanDirection) ||
+	if (!find_last_row(growth, ts) ||
 		sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != NULL)
 		return 0;
 	growth->has_tail = row.kind == SLICED_ROW_TAIL && row.capacity <= SLICED_TAIL_MAX;

@@ -39,7 +39,7 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 
 	layout->inline_len = head->rawlen;
 	layout->inline_bytes = raw = palloc(head->rawlen + 1);
-	problem = sliced_slice_gather(ts, head, 0, false, &slice);
+	problem = sliced_slice_gather(ts, head, 0, 0, &slice);
 	if (problem == NULL)
 		problem = sliced_slice_decompress(&slice, 0, head->rawlen, raw);
 	if (slice.buffer)

@@ -229,6 +229,7 @@ read_object(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, u
 
 	if (progress->cursor.objid == objid && progress->pos == pos)
 		cursor = progress->cursor;
+	cursor.end = end;
 	while (pos < end)
 	{
 		SlicedRow	row;
@@ -240,8 +241,8 @@ read_object(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, u
 		problem = sliced_cursor_find(&cursor, pos, &row, &start);
 		if (problem != NULL)
 			return problem;
-		problem = sliced_slice_gather(ts, &row, start, ScanDirectionIsBackward(cursor.moving),
-									  &slice);
+		problem = sliced_slice_gather(ts, &row, start, ScanDirectionIsBackward(cursor.moving) ?
+									  sliced_last_seq(end) : 0, &slice);
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
 		if (problem == NULL)
@@ -269,7 +270,7 @@ load_layout(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 	MemoryContext old;
 	const char *problem;
 
-	sliced_scan_seek(ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	sliced_scan_seek_within(ts, valueid, SLICED_HEAD_SEQ, sliced_last_seq(to));
 	if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq != SLICED_HEAD_SEQ)
 		return "the head is missing";
 	problem = sliced_row_decode(&head, ts->data, ts->len, valueid, ts->seq);
@@ -294,7 +295,7 @@ load_layout(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 	}
 	if (head.rawlen == 0)
 		return NULL;
-	problem = sliced_slice_gather(ts, &head, 0, false, &slice);
+	problem = sliced_slice_gather(ts, &head, 0, 0, &slice);
 	if (problem == NULL)
 		problem = take_slice(partial, valueid, &slice, Min(to, head.rawlen));
 	if (slice.buffer != NULL)

@@ -29,6 +29,9 @@
 /* Longest time to wait for others before a value is said to be missing. */
 #define PATIENCE_MS		10000
 
+/* Slices that are longer take a second look to find. */
+#define USUAL_SLICE		(128 * 1024)
+
 /* So many slices are kept for later pieces: of as many containers in each other. */
 #define MAX_KEPT		4
 
@@ -50,6 +53,23 @@ look_at_row(ToastScan *ts, uint32 pos, SlicedRow *row, uint32 *start, bool *cove
 	return NULL;
 }
 
+/* Find the slice with 'pos' among those whose first row is not before 'first'. */
+static const char *
+find_backward(ToastScan *ts, Oid objid, int32 first, uint32 pos, SlicedRow *row,
+			  uint32 *start)
+{
+	sliced_scan_seek_within(ts, objid, first, pos);
+	while (sliced_scan_next(ts, BackwardScanDirection))
+	{
+		bool		covers = false;
+		const char *problem = look_at_row(ts, pos, row, start, &covers);
+
+		if (problem != NULL || covers)
+			return problem;
+	}
+	return slice_missing;
+}
+
 const char *
 sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *start)
 {
@@ -57,14 +77,11 @@ sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *sta
 	bool		covers = false;
 	const char *problem;
 
-	if (cursor->moving == NoMovementScanDirection && pos == 0)
+	if (ScanDirectionIsBackward(cursor->moving) ||
+		(cursor->moving == NoMovementScanDirection && pos == 0))
 	{
-		sliced_scan_seek(ts, cursor->objid, SLICED_HEAD_SEQ, ForwardScanDirection);
-		cursor->moving = ForwardScanDirection;
-	}
-	else if (ScanDirectionIsBackward(cursor->moving))
-	{
-		sliced_scan_seek(ts, cursor->objid, pos, ForwardScanDirection);
+		sliced_scan_seek_within(ts, cursor->objid, pos == 0 ? SLICED_HEAD_SEQ : pos,
+								sliced_last_seq(cursor->end));
 		cursor->moving = ForwardScanDirection;
 	}
 
@@ -80,15 +97,14 @@ sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *sta
 	 * It begins further back.  Rows that have been replaced by one which begins
 	 * before them may be there still, and stop us where the first is missing.
 	 */
-	sliced_scan_seek(ts, cursor->objid, pos, BackwardScanDirection);
 	cursor->moving = BackwardScanDirection;
-	while (sliced_scan_next(ts, BackwardScanDirection))
+	if (pos > USUAL_SLICE)
 	{
-		problem = look_at_row(ts, pos, row, start, &covers);
-		if (problem != NULL || covers)
+		problem = find_backward(ts, cursor->objid, pos - USUAL_SLICE, pos, row, start);
+		if (problem != slice_missing)
 			return problem;
 	}
-	return slice_missing;
+	return find_backward(ts, cursor->objid, SLICED_HEAD_SEQ, pos, row, start);
 }
 
 /* A slice in memory. */
@@ -186,7 +202,7 @@ copy_from_slice(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
 	SlicedSlice slice;
 	uint32		upto = Min(end, start + row->rawlen);
 
-	r->problem = sliced_slice_gather(&r->ts, row, start, reseek, &slice);
+	r->problem = sliced_slice_gather(&r->ts, row, start, reseek ? sliced_last_seq(end) : 0, &slice);
 	if (r->problem == NULL)
 		r->problem = upto - *pos < row->rawlen && needed_later(r, &slice) ?
 			decompress_and_keep(r, &slice, *pos - start, upto - start) :
@@ -270,6 +286,7 @@ read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 	copy_from_kept(r, objid, &pos, end);
 	if (r->cursor.objid == objid && r->cursor_pos == pos)
 		cursor = r->cursor;
+	cursor.end = end;
 	while (pos < end)
 	{
 		SlicedRow	row;
@@ -360,7 +377,7 @@ read_value(Reader *r, Oid valueid, uint32 pos, uint32 end)
 	SlicedRow	head;
 	bool		near;
 
-	sliced_scan_seek(&r->ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	sliced_scan_seek_within(&r->ts, valueid, SLICED_HEAD_SEQ, sliced_last_seq(end));
 	if (!sliced_scan_next(&r->ts, ForwardScanDirection))
 		return fail(r, value_missing);
 	if (r->ts.seq != SLICED_HEAD_SEQ)

@@ -39,6 +39,7 @@ typedef struct SlicedCursor
 	ScanDirection moving;		/* how the scan moves over the object's rows: not at
 								 * all yet, or forward, not past the position that
 								 * is looked for next; or backward */
+	uint32		end;			/* positions behind it are not looked for */
 } SlicedCursor;
 
 /*

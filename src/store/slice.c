@@ -10,7 +10,7 @@
 const char sliced_continuation_missing[] = "a continuation of the slice is missing";
 
 const char *
-sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, bool reseek,
+sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 reseek_to,
 					SlicedSlice *slice)
 {
 	uint32		have = row->payload_len;
@@ -28,8 +28,8 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, bool rese
 
 	slice->stored = slice->buffer = palloc(slice->storedlen);
 	memcpy(slice->buffer, row->payload, have);
-	if (reseek)
-		sliced_scan_seek(ts, ts->objid, start + 1, ForwardScanDirection);
+	if (reseek_to > 0)
+		sliced_scan_seek_within(ts, ts->objid, start + 1, reseek_to);
 
 	while (part < slice->nrows)
 	{

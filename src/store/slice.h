@@ -29,11 +29,11 @@ extern const char sliced_continuation_missing[];
 
 /*
  * Gather the slice whose first row, 'row' at raw offset 'start', the scan has
- * just returned.  With 'reseek' the scan was not moving forward.  A buffer, if
- * one was needed, is palloc'd.
+ * just returned.  If the scan was not moving forward, it is made to, up to row
+ * 'reseek_to'; otherwise that is 0.  A buffer, if one was needed, is palloc'd.
  */
 extern const char *sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
-									   bool reseek, SlicedSlice *slice);
+									   int32 reseek_to, SlicedSlice *slice);
 
 /* Decompress raw bytes [from, to) of the slice, counted from its first. */
 extern const char *sliced_slice_decompress(const SlicedSlice *slice, uint32 from,

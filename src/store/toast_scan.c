@@ -34,7 +34,7 @@ sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot, LOCKMODE l
 	ts->visibility = SLICED_SEE_READABLE;
 	ts->slot = MakeSingleTupleTableSlot(RelationGetDescr(toastrel), &TTSOpsBufferHeapTuple);
 	ts->scan = index_beginscan(toastrel, ts->indexes[ts->valid],
-							   snapshot ? snapshot : SnapshotAny, 2, 0);
+							   snapshot ? snapshot : SnapshotAny, 3, 0);
 }
 
 void
@@ -46,17 +46,29 @@ sliced_scan_close(ToastScan *ts, LOCKMODE lockmode)
 }
 
 void
-sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
+sliced_scan_seek_within(ToastScan *ts, Oid objid, int32 first, int32 last)
 {
-	ScanKeyData keys[2];
+	ScanKeyData keys[3];
 
 	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(objid));
-	if (ScanDirectionIsForward(dir))
-		ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT4GE, Int32GetDatum(seq));
-	else
-		ScanKeyInit(&keys[1], 2, BTLessEqualStrategyNumber, F_INT4LE, Int32GetDatum(seq));
-	index_rescan(ts->scan, keys, 2, NULL, 0);
+	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT4GE, Int32GetDatum(first));
+	ScanKeyInit(&keys[2], 2, BTLessEqualStrategyNumber, F_INT4LE, Int32GetDatum(last));
+	/* what all rows fulfil need not be asked of each; the index forgets duplicates */
+	if (first == SLICED_HEAD_SEQ)
+		keys[1] = keys[2];
+	else if (last == PG_INT32_MAX)
+		keys[2] = keys[1];
+	index_rescan(ts->scan, keys, lengthof(keys), NULL, 0);
 	ts->objid = objid;
+}
+
+void
+sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
+{
+	if (ScanDirectionIsForward(dir))
+		sliced_scan_seek_within(ts, objid, seq, PG_INT32_MAX);
+	else
+		sliced_scan_seek_within(ts, objid, SLICED_HEAD_SEQ, seq);
 }
 
 /* Must a reader take the row?  So if its inserter has not aborted. */

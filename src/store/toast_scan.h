@@ -62,6 +62,22 @@ extern void sliced_scan_close(ToastScan *ts, LOCKMODE lockmode);
  */
 extern void sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir);
 
+/*
+ * The same for rows with 'first' <= chunk_seq <= 'last'.  The index is read by the
+ * page, which may have hundreds of an object's rows: it is worth saying where to end.
+ */
+extern void sliced_scan_seek_within(ToastScan *ts, Oid objid, int32 first, int32 last);
+
+/* Slices have fewer rows: they have 1 MB at most, and their rows 2 kB but for the last. */
+#define SLICED_MANY_ROWS	1024
+
+/* The last chunk_seq that rows of slices can have which begin before 'end'. */
+static inline int32
+sliced_last_seq(uint32 end)
+{
+	return end < PG_INT32_MAX - SLICED_MANY_ROWS ? end + SLICED_MANY_ROWS : PG_INT32_MAX;
+}
+
 /* Step to the next row; false if there is none. */
 extern bool sliced_scan_next(ToastScan *ts, ScanDirection dir);
 

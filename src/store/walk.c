@@ -33,7 +33,7 @@ visit_slice(Walk *w, const SlicedRow *row, uint32 start, int i, const SlicedPiec
 			bool reseek)
 {
 	SlicedSlice slice;
-	const char *problem = sliced_slice_gather(w->ts, row, start, reseek, &slice);
+	const char *problem = sliced_slice_gather(w->ts, row, start, reseek ? PG_INT32_MAX : 0, &slice);
 
 	if (problem == NULL)
 	{
