@@ -347,19 +347,29 @@ try_to_read(SlicedPartial *partial, Relation toastrel, Oid valueid, uint32 from,
 	return problem;
 }
 
+bool
+sliced_partial_try_read(SlicedPartial *partial, const struct varatt_external *ptr,
+						uint32 from, uint32 to)
+{
+	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
+	bool		ok = try_to_read(partial, toastrel, ptr->va_valueid, from, to) == NULL;
+
+	table_close(toastrel, AccessShareLock);
+	return ok;
+}
+
 void
 sliced_partial_read(SlicedPartial *partial, const struct varatt_external *ptr,
 					uint32 from, uint32 to)
 {
-	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
+	Relation	toastrel;
 
-	if (try_to_read(partial, toastrel, ptr->va_valueid, from, to) != NULL)
-	{
-		if (!sliced_value_read(toastrel, ptr->va_valueid, from, to - from,
-							   partial->bytes + from))
-			sliced_report_corruption(toastrel, ptr->va_valueid, from,
-									 "the value is not stored as slices");
-		sliced_partial_add(partial, from, to);
-	}
+	if (sliced_partial_try_read(partial, ptr, from, to))
+		return;
+	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
+	if (!sliced_value_read(toastrel, ptr->va_valueid, from, to - from, partial->bytes + from))
+		sliced_report_corruption(toastrel, ptr->va_valueid, from,
+								 "the value is not stored as slices");
+	sliced_partial_add(partial, from, to);
 	table_close(toastrel, AccessShareLock);
 }

@@ -55,6 +55,10 @@ extern void sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to);
 extern void sliced_partial_read(SlicedPartial *partial, const struct varatt_external *ptr,
 								uint32 from, uint32 to);
 
+/* The same, but false if the value is damaged or missing. */
+extern bool sliced_partial_try_read(SlicedPartial *partial, const struct varatt_external *ptr,
+									uint32 from, uint32 to);
+
 /* Are bytes [from, to) there? */
 static inline bool
 sliced_partial_has(const SlicedPartial *partial, uint32 from, uint32 to)

@@ -135,7 +135,7 @@ typedef struct Reader
 	 * Pieces cut slices: a change cuts one in two, and what is short in a document
 	 * lies together.  Slices that later pieces need too are kept.
 	 */
-	const SlicedLayout *layout;
+	SlicedLayout layout;
 	int			next_piece;		/* behind the current one */
 	uint32		next_at;		/* its place in the value */
 	uint32		end;			/* where reading ends, in the value */
@@ -164,9 +164,9 @@ needed_later(const Reader *r, const SlicedSlice *slice)
 {
 	uint32		at = r->next_at;
 
-	for (int i = r->next_piece; r->layout != NULL && i < r->layout->npieces && at < r->end; i++)
+	for (int i = r->next_piece; i < r->layout.npieces && at < r->end; i++)
 	{
-		const SlicedPiece *piece = &r->layout->pieces[i];
+		const SlicedPiece *piece = &r->layout.pieces[i];
 
 		if (piece->objid == r->ts.objid && piece->start < slice->start + slice->rawlen &&
 			slice->start < piece->start + piece->len)
@@ -338,37 +338,31 @@ read_piece(Reader *r, const SlicedLayout *layout, const SlicedPiece *piece,
 static bool
 read_pieces(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 {
-	SlicedLayout layout;
+	SlicedLayout *layout = &r->layout;
 	SlicedPiece rest;
 	uint32		at = 0;			/* value offset at which the piece begins */
 
-	r->problem = sliced_layout_load(&layout, &r->ts, head);
+	r->problem = sliced_layout_load(layout, &r->ts, head);
 	if (r->problem != NULL)
 		return false;
 	/* behind the head come the slices of the value's own object */
-	r->cursor = (SlicedCursor) {&r->ts, layout.valueid, ForwardScanDirection};
+	r->cursor = (SlicedCursor) {&r->ts, layout->valueid, ForwardScanDirection};
 	r->cursor_pos = SLICED_OWN_START;
 
-	r->layout = &layout;
 	r->end = end;
-	for (int i = 0; i < layout.npieces && offset < end; i++)
+	for (int i = 0; i < layout->npieces && offset < end; i++)
 	{
-		uint32		len = layout.pieces[i].len;
+		uint32		len = layout->pieces[i].len;
 
 		r->next_piece = i + 1;
 		r->next_at = at + len;
-		if (offset - at < len && !read_piece(r, &layout, &layout.pieces[i], at, &offset, end))
+		if (offset - at < len && !read_piece(r, layout, &layout->pieces[i], at, &offset, end))
 			return false;
 		at += len;
 	}
-	r->next_piece = layout.npieces;
-	rest = sliced_layout_rest(&layout, end);
-	if (offset < end && !read_piece(r, &layout, &rest, at, &offset, end))
-		return false;
-	sliced_layout_free(&layout);
-	while (r->nkept > 0)
-		pfree(r->kept[--r->nkept].raw);
-	return true;
+	r->next_piece = layout->npieces;
+	rest = sliced_layout_rest(layout, end);
+	return offset >= end || read_piece(r, layout, &rest, at, &offset, end);
 }
 
 static bool
@@ -438,6 +432,23 @@ wait_for_writers(Relation toastrel, VirtualTransactionId **writers, TimestampTz 
 	return true;
 }
 
+/* Read bytes [pos, end) of the value, if they are there. */
+static bool
+read_once(Reader *r, Relation toastrel, SlicedVisibility visibility, Oid valueid, uint32 pos,
+		  uint32 end)
+{
+	bool		ok;
+
+	sliced_scan_open(&r->ts, toastrel, NULL, AccessShareLock);
+	r->ts.visibility = visibility;
+	ok = read_value(r, valueid, pos, end);
+	sliced_scan_close(&r->ts, AccessShareLock);
+	sliced_layout_free(&r->layout);
+	while (r->nkept > 0)
+		pfree(r->kept[--r->nkept].raw);
+	return ok;
+}
+
 bool
 sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
 {
@@ -449,13 +460,8 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 	for (;;)
 	{
 		Reader		r = {.value_offset = offset, .dest = dest};
-		bool		ok;
 
-		sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
-		r.ts.visibility = visibility;
-		ok = read_value(&r, valueid, offset, offset + len);
-		sliced_scan_close(&r.ts, AccessShareLock);
-		if (ok)
+		if (read_once(&r, toastrel, visibility, valueid, offset, offset + len))
 			return !r.core_format;
 
 		if (visibility == SLICED_SEE_ABORTED || !is_missing(r.problem))
@@ -476,6 +482,15 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 }
 
 bool
+sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
+{
+	Reader		r = {.value_offset = offset, .dest = dest};
+
+	return read_once(&r, toastrel, SLICED_SEE_READABLE, valueid, offset, offset + len) &&
+		!r.core_format;
+}
+
+bool
 sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint32 len, char *dest)
 {
 	Reader		r = {.dest = dest};
@@ -492,12 +507,9 @@ sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size)
 {
 	char		last;
 	Reader		r = {.value_offset = size - 1, .dest = &last};
-	bool		ok;
 
 	/* what is written last is the last slice, or else the head of a derived value */
-	sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
-	ok = read_value(&r, valueid, size - 1, size);
-	sliced_scan_close(&r.ts, AccessShareLock);
-	/* damage is for the reader to find */
-	return ok || !is_missing(r.problem);
+	return read_once(&r, toastrel, SLICED_SEE_READABLE, valueid, size - 1, size) ||
+		/* damage is for the reader to find */
+		!is_missing(r.problem);
 }

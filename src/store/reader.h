@@ -18,6 +18,10 @@
 extern bool sliced_value_read(Relation toastrel, Oid valueid, uint32 offset,
 							  uint32 len, char *dest);
 
+/* The same, but false as well if the value is damaged or missing. */
+extern bool sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset,
+								  uint32 len, char *dest);
+
 /*
  * Read bytes [start, start + len) of an object.  False if they are not all there,
  * and sound.

@@ -95,13 +95,17 @@ typedef struct Comparison
 	char	   *work;			/* STEP bytes */
 } Comparison;
 
-/* Bytes [start, end) of the old value, at most STEP; NULL if there are none. */
+/*
+ * Bytes [start, end) of the old value, at most STEP; NULL if they cannot be read:
+ * what is damaged can be replaced like anything.
+ */
 static const char *
 old_bytes(Comparison *c, uint32 start, uint32 end)
 {
 	if (c->old != NULL)
 		return c->old + start;
-	return sliced_value_read(c->toastrel, c->oldid, start, end - start, c->work) ? c->work : NULL;
+	return sliced_value_try_read(c->toastrel, c->oldid, start, end - start, c->work) ?
+		c->work : NULL;
 }
 
 static uint32
@@ -194,9 +198,7 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 	c.work = palloc(STEP);
 	if (c.oldlen <= AT_ONCE)
 		/* where the structure is looked at next, in a document it is at hand */
-		c.old = structural != NULL ?
-			sliced_document_need(sliced_document_at(old, NULL), 0, c.oldlen) :
-			old_bytes(&c, 0, c.oldlen);
+		c.old = structural != NULL ? sliced_document_try_read(old) : old_bytes(&c, 0, c.oldlen);
 	prefix = find_prefix(&c);
 	suffix = find_suffix(&c, prefix);
 	pfree(c.work);
@@ -210,7 +212,8 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 		sliced_rope_add_bytes(rope, raw + prefix, len - prefix - suffix);
 		sliced_rope_add_base(rope, c.oldlen - suffix, suffix);
 	}
-	if (structural != NULL && len - prefix - suffix > WORTH_MORE)
+	if (structural != NULL && len - prefix - suffix > WORTH_MORE &&
+		sliced_document_try_read(old) != NULL)
 		rope = better(rope, structural(old, raw, len), cutter);
 	remember(e, rope != NULL);
 	return rope;

@@ -176,18 +176,41 @@ read_promise(SlicedDocument *doc, const SlicedRope *rope, uint32 from, uint32 to
 	sliced_partial_add(&doc->partial, from, to);
 }
 
+/* The document's pointer as a datum, in 'buffer'. */
+static struct varlena *
+pointer_to(const SlicedDocument *doc, char buffer[TOAST_POINTER_SIZE])
+{
+	sliced_pointer_set(buffer, doc->ptr.va_toastrelid, doc->ptr.va_valueid, doc->partial.size);
+	return (struct varlena *) buffer;
+}
+
 /* Bytes of the document are needed that are not there. */
 static void
 fetch(SlicedDocument *doc, uint32 from, uint32 to)
 {
-	char		datum[TOAST_POINTER_SIZE];
+	char		buffer[TOAST_POINTER_SIZE];
+	struct varlena *datum = pointer_to(doc, buffer);
 	struct varatt_external stored;
 
-	sliced_pointer_set(datum, doc->ptr.va_toastrelid, doc->ptr.va_valueid, doc->partial.size);
-	if (sliced_stored_pointer(&stored, (struct varlena *) datum))
+	if (sliced_stored_pointer(&stored, datum))
 		sliced_partial_read(&doc->partial, &stored, from, to);
 	else
-		read_promise(doc, sliced_rope_of((struct varlena *) datum), from, to);
+		read_promise(doc, sliced_rope_of(datum), from, to);
+}
+
+const char *
+sliced_document_try_read(const struct varatt_external *ptr)
+{
+	SlicedDocument *doc = get_document(ptr);
+	uint32		size = doc->partial.size;
+	char		buffer[TOAST_POINTER_SIZE];
+	struct varatt_external stored;
+
+	if (!sliced_partial_has(&doc->partial, 0, size) &&
+		sliced_stored_pointer(&stored, pointer_to(doc, buffer)) &&
+		!sliced_partial_try_read(&doc->partial, &stored, 0, size))
+		return NULL;
+	return sliced_document_need(doc, 0, size);
 }
 
 void

@@ -32,6 +32,9 @@ struct SlicedDocument
 extern SlicedDocument *sliced_document_at(const struct varatt_external *ptr,
 										  FunctionCallInfo fcinfo);
 
+/* All bytes of the document at a pointer; NULL if it is damaged, or missing. */
+extern const char *sliced_document_try_read(const struct varatt_external *ptr);
+
 /* Read what is missing of bytes [from, to). */
 extern void sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to);
 

@@ -225,8 +225,6 @@ sliced_jsonb_difference(const struct varatt_external *old, const char *raw, uint
 
 	sliced_rope_add_base(whole, 0, sliced_pointer_size(old));
 	c.doc = sliced_document_at(old, NULL);
-	/* all of it will be looked at, so read it in one go */
-	sliced_document_need(c.doc, 0, sliced_pointer_size(old));
 	node = sliced_node_open(c.doc, 0);
 	compare_containers(&c, &node, sliced_pointer_size(old), &new);
 	return c.rope->len == len ? c.rope : NULL;

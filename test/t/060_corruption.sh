@@ -53,6 +53,22 @@ sql -c "UPDATE t SET v = '\x00' WHERE id = 4" -c 'DELETE FROM t WHERE id = 6' -c
 is "$(sql -c "SELECT * FROM sliced.verify('t')" -c 'SELECT count(v), sum(length(v)) FROM t')" '8|420001' \
     "damaged rows can be replaced and deleted"
 
+# What an application sends replaces a damaged value, though it is compared with it first.
+sql -c 'CREATE TABLE whole (id int, t text, j jsonb) USING sliced' \
+    -c 'ALTER TABLE whole ALTER t SET STORAGE external, ALTER j SET STORAGE external' \
+    -c 'CREATE FUNCTION words(seed text, n int) RETURNS text[] LANGUAGE sql AS $f$ SELECT array_agg(md5(seed || i)) FROM generate_series(1, n) i $f$' \
+    -c "INSERT INTO whole SELECT n, array_to_string(words('', n), ''), to_jsonb(words('', n)) FROM unnest(ARRAY[900, 10000]) n"
+toast=$(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'whole'::regclass")
+sql -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = 'r' WHERE oid = '$toast'::regclass" \
+    -c "UPDATE $toast SET chunk_data = set_byte(chunk_data, 300, get_byte(chunk_data, 300) # 1) WHERE chunk_seq BETWEEN 15000 AND 17000" \
+    -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass"
+is "$(sql -c "SELECT count(DISTINCT (row_ctid, attname)) FROM sliced.verify('whole')")" 4 "damaged values of two types and lengths"
+sql -c "UPDATE whole SET t = array_to_string(words('other', id), ''), j = to_jsonb(words('other', id))"
+is "$(sql -c "SELECT count(*) FROM sliced.verify('whole')" \
+    -c "SELECT bool_and(t = array_to_string(words('other', id), '') AND j = to_jsonb(words('other', id))) FROM whole")" \
+    '0
+t' "they can be set to others as a whole"
+
 # Random bytes of tuples' data, many at once: no crash, no wrong value, each
 # damaged value reported.  The same bytes matter less to heap, which has no
 # checksums, so here it is only about what follows the tuple header.
