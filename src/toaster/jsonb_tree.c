@@ -21,12 +21,17 @@ sliced_node_open(SlicedDocument *doc, uint32 at)
 uint32
 sliced_node_begin(const SlicedNode *node, uint32 i)
 {
+	/* where the data of one of so many entries ends is in its entry */
+	uint32		n = Min(i, JB_OFFSET_STRIDE);
+	const char *entries = sliced_document_need(node->doc, node->at + sizeof(uint32) * (1 + i - n),
+											   n * sizeof(JEntry));
 	uint32		begin = 0;
 
-	while (i > 0)
+	while (n > 0)
 	{
-		JEntry		entry = sliced_node_entry(node, --i);
+		JEntry		entry;
 
+		memcpy(&entry, entries + --n * sizeof(JEntry), sizeof(JEntry));
 		begin += JBE_OFFLENFLD(entry);
 		if (JBE_HAS_OFF(entry))
 			break;
@@ -76,10 +81,17 @@ sliced_node_find_key(const SlicedNode *node, const char *key, uint32 len, uint32
 	while (low < high)
 	{
 		uint32		middle = low + (high - low) / 2;
-		SlicedPlace place = sliced_node_place(node, middle);
-		int			order = place.len < len ? -1 : place.len > len ? 1 :
-			memcmp(sliced_document_need(node->doc, place.start, len), key, len);
+		JEntry		entry = sliced_node_entry(node, middle);
+		uint32		length = JBE_OFFLENFLD(entry);
+		uint32		begin = 0;
+		int			order;
 
+		if (JBE_HAS_OFF(entry) || length == len)
+			begin = sliced_node_begin(node, middle);
+		if (JBE_HAS_OFF(entry))
+			length -= begin;
+		order = length != len ? (length < len ? -1 : 1) :
+			memcmp(sliced_document_need(node->doc, node->data + begin, len), key, len);
 		if (order == 0)
 		{
 			*i = middle;
