@@ -255,31 +255,40 @@ seq_of_slice(ToastScan *ts, Oid objid, uint32 pos)
 
 /*
  * Bytes [start, end) of the object have been dropped: delete the slices of which
- * no part needs anything.  Returns how many raw bytes they had.
+ * no part needs anything; all that is left of the object, damaged rows too, if no
+ * part is of it.  Returns how many raw bytes they had.
  */
 static uint32
 free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 {
+	bool		all = !some_part_needs(d, objid, 0, PG_UINT32_MAX);
 	uint32		freed = 0;
 	ToastScan	ts;
 
 	sliced_scan_open(&ts, d->toastrel, NULL, RowExclusiveLock);
 	ts.visibility = SLICED_SEE_CURRENT;
-	sliced_scan_seek(&ts, objid, seq_of_slice(&ts, objid, start), ForwardScanDirection);
+	sliced_scan_seek(&ts, objid, all ? SLICED_HEAD_SEQ : seq_of_slice(&ts, objid, start),
+					 ForwardScanDirection);
 	while (sliced_scan_next(&ts, ForwardScanDirection))
 	{
 		SlicedRow	row;
 		uint32		from = Max(ts.seq, 0);
 
 		CHECK_FOR_INTERRUPTS();
-		/* leave what is damaged: it goes with the value */
-		if (sliced_row_decode(&row, ts.data, ts.len, objid, ts.seq) != NULL || row.npieces > 0)
+		if (sliced_row_decode(&row, ts.data, ts.len, objid, ts.seq) != NULL)
+		{
+			if (all)
+				sliced_toast_row_delete(d->toastrel, objid, &ts.tid);
+			continue;
+		}
+		if (row.npieces > 0)
 			continue;
 		if (row.kind == SLICED_ROW_CONTINUATION)
 			from -= row.parts;
-		if (from >= end)
+		if (from >= end && !all)
 			break;
-		if (from + row.rawlen <= start || some_part_needs(d, objid, from, from + row.rawlen))
+		if (!all && (from + row.rawlen <= start ||
+					 some_part_needs(d, objid, from, from + row.rawlen)))
 			continue;
 		if (row.kind != SLICED_ROW_CONTINUATION)
 			freed += row.rawlen;

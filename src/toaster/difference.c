@@ -121,7 +121,7 @@ find_prefix(Comparison *c)
 		uint32		n;
 
 		if (old == NULL)
-			return 0;
+			break;
 		n = sliced_common_prefix(old, c->raw + done, end - done);
 		done += n;
 		if (done < end)
@@ -146,7 +146,7 @@ find_suffix(Comparison *c, uint32 prefix)
 		start = Max(start, c->oldlen - limit);
 		old = old_bytes(c, start, end);
 		if (old == NULL)
-			return 0;
+			break;
 		n = sliced_common_suffix(old + (end - start), c->raw + c->len - done, end - start);
 		done += n;
 		if (n < end - start)

@@ -58,16 +58,33 @@ sql -c 'CREATE TABLE whole (id int, t text, j jsonb) USING sliced' \
     -c 'ALTER TABLE whole ALTER t SET STORAGE external, ALTER j SET STORAGE external' \
     -c 'CREATE FUNCTION words(seed text, n int) RETURNS text[] LANGUAGE sql AS $f$ SELECT array_agg(md5(seed || i)) FROM generate_series(1, n) i $f$' \
     -c "INSERT INTO whole SELECT n, array_to_string(words('', n), ''), to_jsonb(words('', n)) FROM unnest(ARRAY[900, 10000]) n"
-toast=$(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'whole'::regclass")
-sql -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = 'r' WHERE oid = '$toast'::regclass" \
-    -c "UPDATE $toast SET chunk_data = set_byte(chunk_data, 300, get_byte(chunk_data, 300) # 1) WHERE chunk_seq BETWEEN 15000 AND 17000" \
-    -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass"
+
+# damage TABLE CONDITION BYTE: change a byte of rows of the toast relation
+damage() {
+    local toast
+    toast=$(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = '$1'::regclass")
+    sql -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = 'r' WHERE oid = '$toast'::regclass" \
+        -c "UPDATE $toast SET chunk_data = set_byte(chunk_data, $3, get_byte(chunk_data, $3) # 1) WHERE $2" \
+        -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass" -c "VACUUM $1"
+}
+
+damage whole 'chunk_seq BETWEEN 15000 AND 17000' 300
 is "$(sql -c "SELECT count(DISTINCT (row_ctid, attname)) FROM sliced.verify('whole')")" 4 "damaged values of two types and lengths"
 sql -c "UPDATE whole SET t = array_to_string(words('other', id), ''), j = to_jsonb(words('other', id))"
 is "$(sql -c "SELECT count(*) FROM sliced.verify('whole')" \
     -c "SELECT bool_and(t = array_to_string(words('other', id), '') AND j = to_jsonb(words('other', id))) FROM whole")" \
     '0
 t' "they can be set to others as a whole"
+
+# ... and what was damaged goes with the last bytes of its object that are needed.
+sql -c 'CREATE TABLE owner (v bytea) USING sliced' -c 'ALTER TABLE owner ALTER v SET STORAGE external' \
+    -c 'INSERT INTO owner VALUES (noise(50000, 1))' -c "UPDATE owner SET v = overlay(v placing 'x' FROM 100)" \
+    -c "UPDATE owner SET v = v || 'a tail of some bytes'"
+damage owner 'chunk_seq = 1' 10
+is "$(sql -c "SELECT kind, byte_offset FROM sliced.verify('owner')")" 'corrupted slice|1' "a damaged tail of a changed value"
+sql -c "UPDATE owner SET v = overlay(noise(40000, 1) placing 'x' FROM 100)"
+is "$(sql -c "SELECT * FROM sliced.verify('owner')" -c "SELECT v = overlay(noise(40000, 1) placing 'x' FROM 100) FROM owner")" t \
+    "nothing is left of it"
 
 # Random bytes of tuples' data, many at once: no crash, no wrong value, each
 # damaged value reported.  The same bytes matter less to heap, which has no
