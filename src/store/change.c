@@ -265,6 +265,11 @@ free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 	uint32		freed = 0;
 	ToastScan	ts;
 
+	if (all)
+	{
+		start = 0;
+		end = PG_UINT32_MAX;
+	}
 	sliced_scan_open(&ts, d->toastrel, NULL, RowExclusiveLock);
 	ts.visibility = SLICED_SEE_CURRENT;
 	sliced_scan_seek(&ts, objid, all ? SLICED_HEAD_SEQ : seq_of_slice(&ts, objid, start),
@@ -285,10 +290,9 @@ free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 			continue;
 		if (row.kind == SLICED_ROW_CONTINUATION)
 			from -= row.parts;
-		if (from >= end && !all)
+		if (from >= end)
 			break;
-		if (!all && (from + row.rawlen <= start ||
-					 some_part_needs(d, objid, from, from + row.rawlen)))
+		if (from + row.rawlen <= start || some_part_needs(d, objid, from, from + row.rawlen))
 			continue;
 		if (row.kind != SLICED_ROW_CONTINUATION)
 			freed += row.rawlen;

@@ -92,7 +92,7 @@ typedef struct Comparison
 	const char *old;			/* all of it, if it is short */
 	const char *raw;
 	uint32		len;
-	char	   *work;			/* STEP bytes */
+	char	   *work;			/* for STEP bytes, or all */
 } Comparison;
 
 /*
@@ -195,7 +195,7 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 	}
 
 	c.toastrel = table_open(old->va_toastrelid, AccessShareLock);
-	c.work = palloc(STEP);
+	c.work = palloc(Min(STEP, c.oldlen));
 	if (c.oldlen <= AT_ONCE)
 		/* where the structure is looked at next, in a document it is at hand */
 		c.old = structural != NULL ? sliced_document_try_read(old) : old_bytes(&c, 0, c.oldlen);
