@@ -8,7 +8,6 @@
 #include "base/settings.h"
 #include "fmgr.h"
 #include "plan/plan.h"
-#include "store/growth.h"
 #include "toaster/document.h"
 #include "toaster/promise.h"
 
@@ -21,7 +20,6 @@ _PG_init(void)
 {
 	sliced_settings_define();
 	sliced_bridge_init();
-	sliced_growth_init();
 	sliced_promises_init();
 	sliced_documents_init();
 	sliced_swap_init();

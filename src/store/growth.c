@@ -16,9 +16,10 @@
  *
  * If a transaction aborts, the next one gives the same places in the object to
  * its own bytes; nobody can have kept a pointer to the others.  But when just a
- * subtransaction aborts, somebody can: PL/pgSQL, in a variable.  So a value that
- * has grown in a subtransaction does not grow again after one was rolled back; it
- * takes a new id instead, once.
+ * subtransaction aborts, somebody can: PL/pgSQL, in a variable.  So a value grows
+ * only at the top level of a transaction; within a subtransaction every change
+ * makes a value of a new id.  That is what makes (id, length) the name of one
+ * content for ever.
  */
 #include "postgres.h"
 
@@ -32,8 +33,6 @@
 #include "store/layout.h"
 #include "store/reader.h"
 #include "store/remover.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 
 #define MERGE_BYTES		(8 * 1024)
 #define SEAL_BYTES		(128 * 1024)
@@ -41,89 +40,6 @@
 /* A tail has room for so many additions, within limits. */
 #define TAIL_ADDITIONS	16
 #define TAIL_MIN		128
-
-/* A value that has grown in a subtransaction, and when: before which rollback. */
-typedef struct GrownKey
-{
-	Oid			toastrelid;
-	Oid			objid;
-} GrownKey;
-
-typedef struct Grown
-{
-	GrownKey	key;
-	uint32		rollbacks;
-} Grown;
-
-/* Past so many, all values are taken to be among them. */
-#define MAX_GROWN		50000
-
-static HTAB *grown;				/* NULL if there are none */
-static uint32 rollbacks;		/* of subtransactions, since there are */
-
-static void
-note_growth(Relation toastrel, Oid objid)
-{
-	GrownKey	key = {RelationGetRelid(toastrel), objid};
-	Grown	   *entry;
-
-	if (GetCurrentTransactionNestLevel() == 1)
-		return;
-	if (grown == NULL)
-	{
-		HASHCTL		ctl = {
-			.keysize = sizeof(GrownKey),
-			.entrysize = sizeof(Grown),
-			.hcxt = TopTransactionContext
-		};
-
-		rollbacks = 0;
-		grown = hash_create("sliced grown values", 64, &ctl,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	entry = hash_search(grown, &key, hash_get_num_entries(grown) < MAX_GROWN ?
-						HASH_ENTER : HASH_FIND, NULL);
-	if (entry != NULL)
-		entry->rollbacks = rollbacks;
-}
-
-/* May bytes have been taken back that somebody still has a pointer to? */
-static bool
-may_have_been_rolled_back(Relation toastrel, Oid objid)
-{
-	GrownKey	key = {RelationGetRelid(toastrel), objid};
-	Grown	   *entry;
-
-	if (grown == NULL || rollbacks == 0)
-		return false;
-	entry = hash_search(grown, &key, HASH_FIND, NULL);
-	if (entry != NULL)
-		return entry->rollbacks < rollbacks;
-	return hash_get_num_entries(grown) >= MAX_GROWN;
-}
-
-static void
-at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
-						 void *arg)
-{
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		rollbacks++;
-}
-
-static void
-at_end_of_transaction(XactEvent event, void *arg)
-{
-	/* its memory goes with the transaction's */
-	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
-		grown = NULL;
-}
-
-void
-sliced_growth_init(void)
-{
-	RegisterSubXactCallback(at_end_of_subtransaction, NULL);
-	RegisterXactCallback(at_end_of_transaction, NULL);
-}
 
 /* The current row's heap tuple. */
 static HeapTuple
@@ -231,7 +147,7 @@ sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 	ToastScan	ts;
 	bool		result;
 
-	if (may_have_been_rolled_back(toastrel, value->va_valueid))
+	if (GetCurrentTransactionNestLevel() > 1)
 		return false;
 	growth->objid = value->va_valueid;
 	growth->has_tail = false;
@@ -331,7 +247,6 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 {
 	uint32		end = growth->end + len;
 
-	note_growth(sliced_writer_relation(writer), growth->objid);
 	if (round_down(end, SEAL_BYTES) > growth->end)
 		merge_slices(growth, writer, round_down(growth->end, SEAL_BYTES), codec);
 	else if (round_down(end, MERGE_BYTES) > growth->end)

@@ -3,7 +3,8 @@
  *	  Adds bytes to the end of a value without writing what is there.
  *
  * A value that only grows keeps its id: the pointer of each row version says how
- * much of it that version has.  Whoever grows it holds the row.
+ * much of it that version has.  Whoever grows it holds the row, at the top level
+ * of its transaction.
  */
 #ifndef SLICED_STORE_GROWTH_H
 #define SLICED_STORE_GROWTH_H
@@ -40,9 +41,6 @@ typedef struct SlicedGrowth
  */
 extern bool sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 								  const struct varatt_external *value);
-
-/* Called once, when the library is loaded. */
-extern void sliced_growth_init(void);
 
 /* Add 'len' bytes. */
 extern void sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer,

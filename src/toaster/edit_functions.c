@@ -399,6 +399,6 @@ sliced_edit_varchar(PG_FUNCTION_ARGS)
 
 	if (sliced_pointer_get(&ptr, value) &&
 		(typmod < VARHDRSZ || sliced_pointer_size(&ptr) <= typmod - VARHDRSZ))
-		PG_RETURN_POINTER(value);
+		return sliced_promise_unchanged(fcinfo);
 	return varchar(fcinfo);
 }

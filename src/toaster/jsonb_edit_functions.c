@@ -63,7 +63,7 @@ finish(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope *ro
 	switch (outcome)
 	{
 		case UNCHANGED:
-			return PG_GETARG_DATUM(0);
+			return sliced_promise_unchanged(fcinfo);
 		case CHANGED:
 			return sliced_promise_result(fcinfo, rope);
 		default:
@@ -496,7 +496,7 @@ sliced_edit_jsonb_set_lax(PG_FUNCTION_ARGS)
 		char	   *treatment = text_to_cstring(PG_GETARG_TEXT_PP(4));
 
 		if (strcmp(treatment, "return_target") == 0)
-			return PG_GETARG_DATUM(0);
+			return sliced_promise_unchanged(fcinfo);
 		if (strcmp(treatment, "delete_key") == 0)
 			return change_at_path(fcinfo, jsonb_set_lax, DELETE, PG_GETARG_ARRAYTYPE_P(1), NULL);
 		if (strcmp(treatment, "use_json_null") == 0)

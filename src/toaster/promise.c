@@ -2,16 +2,20 @@
  * promise.c
  *	  Pointers to values that are not written yet.
  *
- * Why a fresh id, where growing a value is going to keep that of the base: the
- * same pointer could come to mean something else.  An UPDATE that waits for
- * another one computes its value twice, the second time from a base that has the
- * length the first promise had.
+ * What an id names.  Every promise has an id of its own, taken fresh from the
+ * counter of object ids, and stands for one content as long as the transaction
+ * lasts: what its rope describes.  A promise that is kept is stored either under
+ * that same id, so that whoever has the pointer finds the same bytes there; or, at
+ * the top level of the transaction, as a value that has grown, under the id of its
+ * base.  Only then does the promise become another name of a stored value, and
+ * only the rollback of everything can take that back.
  *
- * Who has a promise may still have it when a subtransaction that has kept it is
- * rolled back, and with it what was written: PL/pgSQL's variables are not tied to
- * subtransactions.  So within one, a promise that is kept stays what it is, and
- * its rope too, and if need be it becomes again what it was.  At the top, where
- * nobody outlives a rollback, the one who has it gets the pointer instead.
+ * In a subtransaction values do not grow (store/growth.c), and a promise that is
+ * kept there also keeps its rope: when the subtransaction is rolled back, those
+ * who still have the pointer, such as PL/pgSQL's variables, find the same bytes
+ * in the rope again.  The id has been used up then.  If the promise arrives in a row
+ * once more, the row gets a new promise of the same rope (sliced_promise_renew()).
+ * So nothing is ever written twice under one id.
  */
 #include "postgres.h"
 
@@ -28,9 +32,8 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-/* Memory that all promises may take, and those of it that are kept. */
+/* Memory that all promises may take. */
 #define MAX_MEMORY		(64 * 1024 * 1024)
-#define MAX_KEPT_MEMORY	(32 * 1024 * 1024)
 
 typedef struct PromiseKey
 {
@@ -42,21 +45,18 @@ typedef struct PromiseKey
 typedef struct Promise
 {
 	PromiseKey	key;
-	SlicedRope *rope;			/* NULL if kept for good */
+	SlicedRope *rope;			/* NULL if stored for good */
 	const void *maker;			/* who made it */
-	bool		kept;
-	Oid			stored;			/* if kept: under which id */
-	SubTransactionId subid;		/* if kept, and not for good: in which */
-	dlist_node	node;			/* of one of the lists below */
+	Oid			stored;			/* under which id it is stored, or InvalidOid */
+	bool		used_up;		/* was stored under its own id, and rolled back */
+	SubTransactionId subid;		/* if stored, but not for good: in which */
+	dlist_node	node;			/* of revocable, if stored, but not for good */
 } Promise;
 
 static MemoryContext promise_mcxt;	/* NULL if there are no promises */
 static HTAB *promises;
 static Size memory;
-static Size kept_memory;		/* of it */
-static dlist_head revocable;	/* kept in a subtransaction, oldest first */
-static dlist_head revoked;		/* whose subtransaction was rolled back */
-static bool any_revoked;
+static dlist_head revocable;	/* stored in a subtransaction, oldest first */
 
 static Size
 memory_of(const SlicedRope *rope)
@@ -81,54 +81,16 @@ key_of(const struct varatt_external *ptr)
 	return key;
 }
 
-static void
-enter(const PromiseKey *key, const SlicedRope *rope, const void *maker)
+static bool
+is_stored(const Promise *promise)
 {
-	SlicedRope *copy = sliced_rope_copy(rope, promise_mcxt);
-	Promise    *promise;
-	bool		exists;
-
-	promise = hash_search(promises, key, HASH_ENTER, &exists);
-	if (exists)
-	{
-		/* rolled back more than once, in subtransactions within each other */
-		pfree(copy);
-		return;
-	}
-	promise->rope = copy;
-	promise->maker = maker;
-	promise->kept = false;
-	memory += memory_of(copy);
-}
-
-/*
- * What was written for some promises has been rolled back.  Who has a pointer to
- * it is to find the same in the promise; later promises may be based on it.
- */
-static void
-settle_revoked(void)
-{
-	while (!dlist_is_empty(&revoked))
-	{
-		Promise    *promise = dlist_container(Promise, node, dlist_pop_head_node(&revoked));
-
-		if (promise->stored != promise->key.valueid)
-		{
-			PromiseKey	key = promise->key;
-
-			key.valueid = promise->stored;
-			enter(&key, promise->rope, NULL);
-		}
-	}
+	return OidIsValid(promise->stored);
 }
 
 static Promise *
 find(const PromiseKey *key)
 {
-	if (promise_mcxt == NULL)
-		return NULL;
-	settle_revoked();
-	return hash_search(promises, key, HASH_FIND, NULL);
+	return promise_mcxt == NULL ? NULL : hash_search(promises, key, HASH_FIND, NULL);
 }
 
 static Promise *
@@ -161,24 +123,26 @@ rebase(const SlicedRope *rope, const SlicedRope *base)
 	return result;
 }
 
-/* The rope of a promise that is not kept, whose base is stored. */
+/*
+ * The rope of a promise that is not stored.  The base was a stored value when the
+ * rope was made, but since then it may have been rolled back.
+ */
 static const SlicedRope *
 rope_of(Promise *promise)
 {
-	while (any_revoked)
+	for (;;)
 	{
 		PromiseKey	key = key_of(&promise->rope->base);
 		Promise    *base = find(&key);
 		SlicedRope *rope;
 
-		if (base == NULL || base->kept || base == promise)
-			break;
+		if (base == NULL || is_stored(base))
+			return promise->rope;
 		rope = sliced_rope_copy(rebase(promise->rope, base->rope), promise_mcxt);
 		forget_rope(promise);
 		promise->rope = rope;
 		memory += memory_of(rope);
 	}
-	return promise->rope;
 }
 
 SlicedRope *
@@ -191,7 +155,7 @@ sliced_rope_of(const struct varlena *datum)
 	if (!sliced_pointer_get(&ptr, datum))
 		return NULL;
 	promise = find_datum(datum);
-	if (promise != NULL && !promise->kept)
+	if (promise != NULL && !is_stored(promise))
 	{
 		const SlicedRope *promised = rope_of(promise);
 
@@ -214,9 +178,11 @@ sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum)
 	if (!sliced_pointer_get(ptr, datum))
 		return false;
 	promise = find_datum(datum);
-	if (promise != NULL && promise->kept)
+	if (promise == NULL)
+		return true;
+	if (is_stored(promise))
 		ptr->va_valueid = promise->stored;
-	return promise == NULL || promise->kept;
+	return is_stored(promise);
 }
 
 /* The value itself. */
@@ -259,11 +225,22 @@ begin_promises(void)
 									 ALLOCSET_DEFAULT_SIZES);
 	promises = hash_create("sliced promises", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	memory = 0;
-	kept_memory = 0;
 	dlist_init(&revocable);
-	dlist_init(&revoked);
-	any_revoked = false;
 	promise_mcxt = ctl.hcxt;
+}
+
+/* Register a promise of what the rope describes; 'key' says where. */
+static void
+enter(const PromiseKey *key, const SlicedRope *rope, const void *maker)
+{
+	SlicedRope *copy = sliced_rope_copy(rope, promise_mcxt);
+	Promise    *promise = hash_search(promises, key, HASH_ENTER, NULL);
+
+	promise->rope = copy;
+	promise->maker = maker;
+	promise->stored = InvalidOid;
+	promise->used_up = false;
+	memory += memory_of(copy);
 }
 
 struct varlena *
@@ -290,7 +267,7 @@ sliced_promise_release(const struct varlena *datum, const void *maker)
 {
 	Promise    *promise = find_datum(datum);
 
-	if (promise == NULL || promise->kept || maker == NULL || promise->maker != maker)
+	if (promise == NULL || is_stored(promise) || maker == NULL || promise->maker != maker)
 		return;
 	forget_rope(promise);
 	hash_search(promises, &promise->key, HASH_REMOVE, NULL);
@@ -311,12 +288,37 @@ sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope)
 	return PointerGetDatum(result);
 }
 
+Datum
+sliced_promise_unchanged(FunctionCallInfo fcinfo)
+{
+	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(0);
+	Promise    *promise = find_datum(value);
+
+	if (promise == NULL || is_stored(promise))
+		return PointerGetDatum(value);
+	return sliced_promise_result(fcinfo, sliced_rope_of(value));
+}
+
+void
+sliced_promise_renew(struct varlena *datum)
+{
+	Promise    *promise = find_datum(datum);
+	PromiseKey	key;
+
+	if (promise == NULL || !promise->used_up)
+		return;
+	key = promise->key;
+	key.valueid = unused_id(key.toastrelid);
+	enter(&key, rope_of(promise), NULL);
+	sliced_pointer_set((char *) datum, key.toastrelid, key.valueid, key.size);
+}
+
 /*
- * What it was kept with cannot be rolled back but with the whole transaction: who
+ * What it was stored with cannot be rolled back but with the whole transaction: who
  * has the promise needs to be told no more than where the value is.
  */
 static void
-keep_for_good(Promise *promise)
+store_for_good(Promise *promise)
 {
 	forget_rope(promise);
 	/* under its own id it is found like any */
@@ -331,24 +333,21 @@ sliced_promise_kept(struct varlena *datum, Oid valueid)
 {
 	struct varatt_external ptr;
 	Promise    *promise = find_datum(datum);
-	Size		size;
 
-	if (promise == NULL || promise->kept)
+	if (promise == NULL || is_stored(promise))
 		return;
-	promise->kept = true;
 	promise->stored = valueid;
-	size = memory_of(promise->rope);
-	if (GetCurrentTransactionNestLevel() > 1 && kept_memory + size <= MAX_KEPT_MEMORY)
+	if (GetCurrentTransactionNestLevel() > 1)
 	{
+		Assert(valueid == promise->key.valueid);
 		promise->subid = GetCurrentSubTransactionId();
-		kept_memory += size;
 		dlist_push_tail(&revocable, &promise->node);
 		return;
 	}
 	VARATT_EXTERNAL_GET_POINTER(ptr, datum);
 	ptr.va_valueid = valueid;
 	memcpy(VARDATA_EXTERNAL(datum), &ptr, sizeof(ptr));
-	keep_for_good(promise);
+	store_for_good(promise);
 }
 
 bool
@@ -360,7 +359,7 @@ sliced_promise_read(Relation toastrel, Oid valueid, uint32 size, uint32 offset, 
 
 	if (promise == NULL)
 		return false;
-	if (promise->kept)
+	if (is_stored(promise))
 		return sliced_value_read(toastrel, promise->stored, offset, len, dest);
 	sliced_rope_read(rope_of(promise), toastrel, offset, len, dest);
 	return true;
@@ -373,18 +372,20 @@ sliced_promises_exist(void)
 }
 
 /*
- * Promises that were kept in the subtransaction are the last of their list.
+ * Promises that were stored in the subtransaction are the last of their list.
  * Allocates nothing: it may be ending because there is no memory.
  */
 static void
 at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
 						 void *arg)
 {
+	dlist_node *node;
+
 	if (promise_mcxt == NULL ||
 		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
 		return;
-	for (dlist_node *node = dlist_is_empty(&revocable) ? NULL : dlist_tail_node(&revocable);
-		 node != NULL;)
+	node = dlist_is_empty(&revocable) ? NULL : dlist_tail_node(&revocable);
+	while (node != NULL)
 	{
 		Promise    *promise = dlist_container(Promise, node, node);
 		dlist_node *previous = dlist_has_prev(&revocable, node) ?
@@ -393,18 +394,16 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 		if (promise->subid != mine)
 			break;
 		promise->subid = parent;
-		if (event == SUBXACT_EVENT_ABORT_SUB || parent == TopSubTransactionId)
+		if (event == SUBXACT_EVENT_ABORT_SUB)
 		{
 			dlist_delete(node);
-			kept_memory -= memory_of(promise->rope);
-			if (event == SUBXACT_EVENT_ABORT_SUB)
-			{
-				promise->kept = false;
-				any_revoked = true;
-				dlist_push_head(&revoked, node);
-			}
-			else
-				keep_for_good(promise);
+			promise->stored = InvalidOid;
+			promise->used_up = true;
+		}
+		else if (parent == TopSubTransactionId)
+		{
+			dlist_delete(node);
+			store_for_good(promise);
 		}
 		node = previous;
 	}

@@ -58,8 +58,22 @@ extern void sliced_promise_release(const struct varlena *datum, const void *make
 extern Datum sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope);
 
 /*
- * The promise has been kept: its value is stored under this id.  Whoever has the
- * promise will find it there; 'datum' itself may become the pointer to it.
+ * The result of a function that changes nothing: its first argument.  If that is a
+ * promise, the result is another one of the same: a promise that an expression
+ * makes is new every time, so whoever it is made for may release it.
+ */
+extern Datum sliced_promise_unchanged(FunctionCallInfo fcinfo);
+
+/*
+ * If what the promise says has been stored under its id and rolled back, put
+ * another promise of the same in its place, whose id can be stored.
+ */
+extern void sliced_promise_renew(struct varlena *datum);
+
+/*
+ * The promise has been kept: its value is stored under this id.  In a
+ * subtransaction that is the promise's own.  Whoever has the promise will find the
+ * value there; 'datum' itself may become the pointer to it.
  */
 extern void sliced_promise_kept(struct varlena *datum, Oid valueid);
 

@@ -336,6 +336,7 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 		return false;
 	if (VARATT_IS_EXTERNAL(value))
 	{
+		sliced_promise_renew(value);
 		col->rope = sliced_rope_of(value);
 		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) == 0)
 		{
