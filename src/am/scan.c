@@ -24,6 +24,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "am/am.h"
+#include "base/limits.h"
 #include "executor/tuptable.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
@@ -34,9 +35,6 @@
 
 /* In rs_flags: no row that this scan returns can be marked. */
 #define SO_NO_MARKED_ROWS	((uint32) 1 << 31)
-
-/* It is not worth a look at the toast relation for fewer pages than this. */
-#define WORTH_A_LOOK		16
 
 static pg_noinline void
 replace_by_flagged_copy(TupleTableSlot *slot)
@@ -127,7 +125,7 @@ has_no_values(Relation rel, Snapshot snapshot, BlockNumber nblocks)
 
 	if (!OidIsValid(rel->rd_rel->reltoastrelid))
 		return true;
-	if (snapshot == NULL || !IsMVCCSnapshot(snapshot) || nblocks < WORTH_A_LOOK)
+	if (snapshot == NULL || !IsMVCCSnapshot(snapshot) || nblocks < SLICED_SCAN_WORTH_A_LOOK)
 		return false;
 	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
 	empty = RelationGetNumberOfBlocks(toastrel) == 0;

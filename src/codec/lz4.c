@@ -15,9 +15,8 @@
  */
 #include <lz4.h>
 
+#include "base/limits.h"
 #include "codec/codec.h"
-
-#define SHORT_BLOCK	(64 * 1024)
 
 static uint32
 compress_as_stream(const char *src, uint32 len, char *dst, uint32 cap)
@@ -36,7 +35,7 @@ lz4_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level
 	uint32		n = compress_as_stream(src, len, dst, cap);
 	int			by_block;
 
-	if (len >= SHORT_BLOCK || (n > 0 && n < len - len / 8))
+	if (len >= SLICED_LZ4_SHORT_BLOCK || (n > 0 && n < len - len / 8))
 		return n;
 	by_block = LZ4_compress_default(src, dst, len, (n > 0 ? n : cap) - len / 16);
 	if (by_block > 0)
@@ -60,7 +59,7 @@ lz4_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32
 
 const SlicedCodec sliced_codec_lz4 = {
 	.name = "lz4",
-	.slice_raw = 128 * 1024,
+	.slice_raw = SLICED_SLICE_LZ4,
 	.min_gain = 50,
 	.compress = lz4_codec_compress,
 	.decompress = lz4_codec_decompress

@@ -2,6 +2,7 @@
  * none.c
  *	  The codec of bytes that compression does not make smaller.
  */
+#include "base/limits.h"
 #include "codec/codec.h"
 
 static bool
@@ -15,6 +16,6 @@ none_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawl
 
 const SlicedCodec sliced_codec_none = {
 	.name = "none",
-	.slice_raw = 64 * 1024,
+	.slice_raw = SLICED_SLICE_NONE,
 	.decompress = none_decompress
 };

@@ -7,6 +7,7 @@
  */
 #include <limits.h>
 
+#include "base/limits.h"
 #include "codec/codec.h"
 #include "common/pg_lzcompress.h"
 
@@ -41,7 +42,7 @@ pglz_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint3
 
 const SlicedCodec sliced_codec_pglz = {
 	.name = "pglz",
-	.slice_raw = 32 * 1024,
+	.slice_raw = SLICED_SLICE_PGLZ,
 	.min_gain = 8,
 	.compress = pglz_codec_compress,
 	.decompress = pglz_codec_decompress

@@ -7,6 +7,7 @@
  */
 #include <zstd.h>
 
+#include "base/limits.h"
 #include "codec/codec.h"
 
 static uint32
@@ -57,7 +58,7 @@ zstd_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint3
 
 const SlicedCodec sliced_codec_zstd = {
 	.name = "zstd",
-	.slice_raw = 128 * 1024,
+	.slice_raw = SLICED_SLICE_ZSTD,
 	.min_gain = 50,
 	.compress = zstd_codec_compress,
 	.decompress = zstd_codec_decompress

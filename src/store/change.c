@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "base/limits.h"
 #include "codec/codec.h"
 #include "format/pointer.h"
 #include "format/utf8.h"
@@ -28,18 +29,6 @@
 #include "store/layout.h"
 #include "store/reader.h"
 #include "store/remover.h"
-
-/* Bytes that stay in the head. */
-#define INLINE_TOTAL	SLICED_INLINE_REGION
-
-/* A piece that is shorter than its own cost is copied. */
-#define TINY_PIECE		64
-
-/* Slices have at most so many raw bytes. */
-#define MAX_SLICE		(128 * 1024)
-
-/* Values shorter than this are written anew. */
-#define WORTH_SHARING	3000
 
 /* A run of the new value: new bytes (objid 0), or those of an object. */
 typedef struct Part
@@ -71,8 +60,9 @@ max_pieces(const SlicedChange *change)
 {
 	uint32		len = change->rope->len;
 
-	return change->cutter != NULL ? Min(16 + len / (2 * 1024 * 1024), 100) :
-		Min(24 + len / (256 * 1024), 400);
+	return change->cutter != NULL ?
+		Min(SLICED_DOCUMENT_PIECES + len / SLICED_DOCUMENT_PIECES_EACH, SLICED_DOCUMENT_PIECES_MAX) :
+		Min(SLICED_PIECES + len / SLICED_PIECES_EACH, SLICED_PIECES_MAX);
 }
 
 static void
@@ -192,7 +182,7 @@ limit_parts(Derivation *d)
 	int			limit = max_pieces(d->change);
 
 	for (int i = 1; i + 1 < d->nparts; i++)
-		if (d->parts[i].len <= TINY_PIECE &&
+		if (d->parts[i].len <= SLICED_TINY_PIECE &&
 			(d->parts[i - 1].objid == 0 || d->parts[i + 1].objid == 0))
 			d->parts[i].objid = 0;
 	tidy_parts(d);
@@ -200,7 +190,7 @@ limit_parts(Derivation *d)
 	if (d->nparts <= limit)
 		return;
 	/* choosing takes time that is quadratic in their number */
-	for (uint32 short_one = 2 * TINY_PIECE; d->nparts > 4 * limit; short_one *= 2)
+	for (uint32 short_one = 2 * SLICED_TINY_PIECE; d->nparts > 4 * limit; short_one *= 2)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < d->nparts; i++)
@@ -338,7 +328,7 @@ drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)
 		if (delete)
 			dropped += (int64) (next - pos) - free_slices(d, old->objid, pos, next);
 		else
-			dropped += Min(next - pos, 2 * MAX_SLICE);
+			dropped += Min(next - pos, 2 * SLICED_SLICE_USUAL);
 		pos = next;
 	}
 	return dropped;
@@ -376,8 +366,8 @@ better_anew(Derivation *d)
 {
 	uint32		len = d->change->rope->len;
 
-	return len < WORTH_SHARING || new_bytes(d) > len / 4 * 3 ||
-		d->old.garbage + drop_all_unneeded(d, false) > (uint64) len / 2 + 8 * 1024;
+	return len < SLICED_WORTH_SHARING || new_bytes(d) > len / 4 * 3 ||
+		d->old.garbage + drop_all_unneeded(d, false) > (uint64) len / 2 + SLICED_GARBAGE_MIN;
 }
 
 static void
@@ -416,7 +406,7 @@ write_new_bytes(Derivation *d, SlicedPiece *pieces, char *inline_bytes)
 		*piece = (SlicedPiece) {part->objid, part->start, part->len};
 		if (part->objid != 0)
 			continue;
-		if (inline_len + part->len <= INLINE_TOTAL)
+		if (inline_len + part->len <= SLICED_INLINE_REGION)
 		{
 			piece->start = inline_len;
 			sliced_rope_read(change->rope, d->toastrel, part->at, part->len,
@@ -474,7 +464,7 @@ static void
 derive(Derivation *d)
 {
 	SlicedPiece *pieces = palloc(d->nparts * sizeof(SlicedPiece));
-	char		inline_bytes[INLINE_TOTAL];
+	char		inline_bytes[SLICED_INLINE_REGION];
 	uint32		inline_len = write_new_bytes(d, pieces, inline_bytes);
 	int64		garbage;
 

@@ -9,8 +9,8 @@
  * because of an old snapshot or because all of it is the work of one
  * transaction, a new tail begins.
  *
- * Small slices are merged when the value grows past a multiple of MERGE_BYTES,
- * and all that came since the last multiple of SEAL_BYTES when it grows past the
+ * Small slices are merged when the value grows past a multiple of SLICED_MERGE_BYTES,
+ * and all that came since the last multiple of SLICED_SEAL_BYTES when it grows past the
  * next.  So each byte is written three times in all, and what is left of many
  * additions looks as if written at once.
  *
@@ -26,6 +26,7 @@
 #include "access/heapam.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "base/limits.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -33,13 +34,6 @@
 #include "store/layout.h"
 #include "store/reader.h"
 #include "store/remover.h"
-
-#define MERGE_BYTES		(8 * 1024)
-#define SEAL_BYTES		(128 * 1024)
-
-/* A tail has room for so many additions, within limits. */
-#define TAIL_ADDITIONS	16
-#define TAIL_MIN		128
 
 /* The current row's heap tuple. */
 static HeapTuple
@@ -101,9 +95,9 @@ find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 static bool
 find_last_row(SlicedGrowth *growth, ToastScan *ts)
 {
-	if (growth->end > MERGE_BYTES)
+	if (growth->end > SLICED_MERGE_BYTES)
 	{
-		sliced_scan_seek_within(ts, growth->objid, growth->end - MERGE_BYTES, PG_INT32_MAX);
+		sliced_scan_seek_within(ts, growth->objid, growth->end - SLICED_MERGE_BYTES, PG_INT32_MAX);
 		if (sliced_scan_next(ts, BackwardScanDirection))
 			return true;
 	}
@@ -247,10 +241,10 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 {
 	uint32		end = growth->end + len;
 
-	if (round_down(end, SEAL_BYTES) > growth->end)
-		merge_slices(growth, writer, round_down(growth->end, SEAL_BYTES), codec);
-	else if (round_down(end, MERGE_BYTES) > growth->end)
-		merge_slices(growth, writer, round_down(growth->end, MERGE_BYTES), codec);
+	if (round_down(end, SLICED_SEAL_BYTES) > growth->end)
+		merge_slices(growth, writer, round_down(growth->end, SLICED_SEAL_BYTES), codec);
+	else if (round_down(end, SLICED_MERGE_BYTES) > growth->end)
+		merge_slices(growth, writer, round_down(growth->end, SLICED_MERGE_BYTES), codec);
 
 	if (growth->has_tail && growth->may_update &&
 		len <= growth->tail_capacity - growth->tail_len)
@@ -261,7 +255,7 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 	}
 	else if (len <= SLICED_TAIL_MAX)
 	{
-		uint32		capacity = Min(Max(len * TAIL_ADDITIONS, TAIL_MIN), SLICED_TAIL_MAX);
+		uint32		capacity = Min(Max(len * SLICED_TAIL_ADDITIONS, SLICED_TAIL_MIN), SLICED_TAIL_MAX);
 
 		/* a transaction that goes on adding cannot update what it has just written */
 		if (len * 2 > capacity || (growth->has_tail && growth->tail_is_ours))

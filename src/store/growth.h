@@ -12,11 +12,9 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "base/limits.h"
 #include "storage/itemptr.h"
 #include "store/writer.h"
-
-/* Longest tail: see growth.c. */
-#define SLICED_TAIL_MAX		640
 
 typedef struct SlicedGrowth
 {

@@ -22,9 +22,6 @@
  */
 #define SLICED_OWN_START	1
 
-/* Bytes that stay in the head: every change writes them again. */
-#define SLICED_INLINE_REGION	320
-
 typedef struct SlicedLayout
 {
 	Oid			valueid;

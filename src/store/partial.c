@@ -15,14 +15,12 @@
 
 #include "access/table.h"
 #include "base/codec_ids.h"
+#include "base/limits.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "store/partial.h"
 #include "store/reader.h"
 #include "store/slice.h"
-
-/* So much of a slice is decompressed at least. */
-#define FIRST_PART	(32 * 1024)
 
 void
 sliced_partial_init(SlicedPartial *partial, MemoryContext mcxt, uint32 size)
@@ -175,10 +173,10 @@ static uint32
 worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Places *places,
 			 uint32 end)
 {
-	uint32		first = slice->start + FIRST_PART;
+	uint32		first = slice->start + SLICED_FIRST_PART;
 
 	if (slice->codec == SLICED_CODEC_NONE || places->n > 1 || end > first ||
-		places->end <= first + FIRST_PART ||
+		places->end <= first + SLICED_FIRST_PART ||
 		sliced_partial_missing(partial, places->at, places->at + 1).from > places->at)
 		return places->end;
 	return first;

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/limits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
@@ -28,12 +29,6 @@
 
 /* Longest time to wait for others before a value is said to be missing. */
 #define PATIENCE_MS		10000
-
-/* Slices that are longer take a second look to find. */
-#define USUAL_SLICE		(128 * 1024)
-
-/* So many slices are kept for later pieces: of as many containers in each other. */
-#define MAX_KEPT		4
 
 static const char slice_missing[] = "the slice is missing";
 static const char head_missing[] = "the head is missing";
@@ -98,9 +93,9 @@ sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *sta
 	 * before them may be there still, and stop us where the first is missing.
 	 */
 	cursor->moving = BackwardScanDirection;
-	if (pos > USUAL_SLICE)
+	if (pos > SLICED_SLICE_USUAL)
 	{
-		problem = find_backward(ts, cursor->objid, pos - USUAL_SLICE, pos, row, start);
+		problem = find_backward(ts, cursor->objid, pos - SLICED_SLICE_USUAL, pos, row, start);
 		if (problem != slice_missing)
 			return problem;
 	}
@@ -139,7 +134,7 @@ typedef struct Reader
 	int			next_piece;		/* behind the current one */
 	uint32		next_at;		/* its place in the value */
 	uint32		end;			/* where reading ends, in the value */
-	KeptSlice	kept[MAX_KEPT];
+	KeptSlice	kept[SLICED_KEPT_SLICES];
 	int			nkept;			/* those used again last come first */
 } Reader;
 
@@ -186,7 +181,7 @@ decompress_and_keep(Reader *r, const SlicedSlice *slice, uint32 from, uint32 to)
 	if (problem != NULL)
 		return problem;
 	memcpy(r->dest, new.raw + from, to - from);
-	if (r->nkept == MAX_KEPT)
+	if (r->nkept == SLICED_KEPT_SLICES)
 		pfree(r->kept[--r->nkept].raw);
 	memmove(&r->kept[1], &r->kept[0], r->nkept * sizeof(KeptSlice));
 	r->kept[0] = new;

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "format/pointer.h"
 #include "store/reader.h"
 #include "store/rope.h"
@@ -86,9 +87,6 @@ sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, ui
 	}
 }
 
-/* So many bytes that are the same are worth a run of their own. */
-#define SIMILAR		256
-
 /* How many bytes from 'i' on, of 'n', are the same?  It does not matter to the byte. */
 static uint32
 same_bytes(const char *a, const char *b, uint32 i, uint32 n)
@@ -111,7 +109,7 @@ sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len, const c
 	{
 		uint32		same = same_bytes(bytes, old, i, n);
 
-		if (same >= SIMILAR)
+		if (same >= SLICED_SIMILAR)
 		{
 			sliced_rope_add_bytes(rope, bytes + done, i - done);
 			sliced_rope_add_rope(rope, other, start + i, same);
@@ -182,15 +180,6 @@ sliced_rope_grows(const SlicedRope *rope)
 	return rope->nruns == 2 && run_is_base(rope, 0) && rope->runs[1].bytes != NULL;
 }
 
-/* More places of the base than this are not read one by one ... */
-#define MANY_PLACES		8
-
-/* ... but all from the first to the last, if that is no more than so many times as much. */
-#define SPARSE			4
-
-/* So many bytes of a rope are made at once, which limits what is read of the base. */
-#define AT_ONCE			(16 * 1024 * 1024)
-
 static void
 read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, char *dest)
 {
@@ -228,7 +217,7 @@ read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint
 		*start = Min(*start, run->start + from);
 		end = Max(end, run->start + to);
 	}
-	if (places <= MANY_PLACES || end - *start > SPARSE * needed)
+	if (places <= SLICED_MANY_PLACES || end - *start > SLICED_SPARSE * needed)
 		return NULL;
 	bytes = MemoryContextAllocHuge(CurrentMemoryContext, end - *start);
 	read_base(rope, toastrel, *start, end - *start, bytes);
@@ -271,6 +260,6 @@ void
 sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
 				 char *dest)
 {
-	for (uint32 done = 0; done < len; done += AT_ONCE)
-		read_bytes(rope, toastrel, offset + done, Min(len - done, AT_ONCE), dest + done);
+	for (uint32 done = 0; done < len; done += SLICED_ROPE_STEP)
+		read_bytes(rope, toastrel, offset + done, Min(len - done, SLICED_ROPE_STEP), dest + done);
 }

@@ -15,6 +15,7 @@
 #include "access/table.h"
 #include "access/toast_internals.h"
 #include "access/xact.h"
+#include "base/limits.h"
 #include "base/options.h"
 #include "base/settings.h"
 #include "catalog/catalog.h"
@@ -27,9 +28,7 @@
 #include "store/writer.h"
 #include "utils/memutils.h"
 
-#define BATCH_ROWS	16
-
-/* Usually enough for them.  This block stays when the batch has been inserted. */
+/* Memory: usually enough for a batch.  This block stays when the batch has been inserted. */
 #define BATCH_BYTES	(48 * 1024)
 
 /* A tail begins on a page with room for its next versions, so that it is pruned rarely. */
@@ -45,10 +44,10 @@ struct SlicedWriter
 	Relation	other;			/* whose ids to avoid, or NULL */
 
 	int			nrows;
-	HeapTuple	tuples[BATCH_ROWS];
-	Oid			objids[BATCH_ROWS];
-	int32		seqs[BATCH_ROWS];
-	TupleTableSlot *slots[BATCH_ROWS];	/* made when first needed */
+	HeapTuple	tuples[SLICED_BATCH_ROWS];
+	Oid			objids[SLICED_BATCH_ROWS];
+	int32		seqs[SLICED_BATCH_ROWS];
+	TupleTableSlot *slots[SLICED_BATCH_ROWS];	/* made when first needed */
 	MemoryContext mcxt;			/* of the writer itself */
 	MemoryContext batch;		/* of the tuples */
 };
@@ -259,7 +258,7 @@ add_row(SlicedWriter *w, Oid objid, int32 seq, const SlicedRow *row)
 	bool		isnull[3] = {false, false, false};
 
 	CHECK_FOR_INTERRUPTS();
-	if (w->nrows == BATCH_ROWS)
+	if (w->nrows == SLICED_BATCH_ROWS)
 		sliced_writer_flush(w);
 
 	old = MemoryContextSwitchTo(w->batch);
@@ -596,7 +595,7 @@ void
 sliced_writer_close(SlicedWriter *w)
 {
 	sliced_writer_flush(w);
-	for (int i = 0; i < BATCH_ROWS && w->slots[i]; i++)
+	for (int i = 0; i < SLICED_BATCH_ROWS && w->slots[i]; i++)
 		ExecDropSingleTupleTableSlot(w->slots[i]);
 	MemoryContextDelete(w->batch);
 	toast_close_indexes(w->indexes, w->nindexes, NoLock);

@@ -11,24 +11,12 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "base/limits.h"
 #include "format/pointer.h"
 #include "store/change.h"
 #include "store/reader.h"
 #include "toaster/difference.h"
 #include "toaster/document.h"
-
-/* Bytes to compare first, and then at a time: whole slices, mostly. */
-#define FIRST_LOOK	(8 * 1024)
-#define STEP		(128 * 1024)
-
-/* Values up to this length are read at once. */
-#define AT_ONCE		(32 * 1024)
-
-/* It is worth looking closer at more than so many bytes that differ. */
-#define WORTH_MORE	1024
-
-/* After so many failures in a row, only one in 2^MAX_BACKOFF values is tried. */
-#define MAX_BACKOFF	8
 
 /* How a column has done.  Columns share entries if they must. */
 typedef struct Experience
@@ -55,7 +43,7 @@ experience_of(Oid relid, int attno)
 static void
 remember(Experience *e, bool found)
 {
-	e->failures = found ? 0 : Min(e->failures + 1, MAX_BACKOFF);
+	e->failures = found ? 0 : Min(e->failures + 1, SLICED_COMPARE_BACKOFF);
 	e->skip = e->failures > 2 ? (1 << e->failures) - 1 : 0;
 }
 
@@ -92,11 +80,11 @@ typedef struct Comparison
 	const char *old;			/* all of it, if it is short */
 	const char *raw;
 	uint32		len;
-	char	   *work;			/* for STEP bytes, or all */
+	char	   *work;			/* for SLICED_COMPARE_STEP bytes, or all */
 } Comparison;
 
 /*
- * Bytes [start, end) of the old value, at most STEP; NULL if they cannot be read:
+ * Bytes [start, end) of the old value, at most SLICED_COMPARE_STEP; NULL if they cannot be read:
  * what is damaged can be replaced like anything.
  */
 static const char *
@@ -116,7 +104,7 @@ find_prefix(Comparison *c)
 
 	while (done < limit)
 	{
-		uint32		end = Min(limit, done == 0 ? FIRST_LOOK : done - done % STEP + STEP);
+		uint32		end = Min(limit, done == 0 ? SLICED_COMPARE_FIRST : done - done % SLICED_COMPARE_STEP + SLICED_COMPARE_STEP);
 		const char *old = old_bytes(c, done, end);
 		uint32		n;
 
@@ -139,7 +127,7 @@ find_suffix(Comparison *c, uint32 prefix)
 	while (done < limit)
 	{
 		uint32		end = c->oldlen - done;
-		uint32		start = done == 0 ? end - Min(end, FIRST_LOOK) : (end - 1) - (end - 1) % STEP;
+		uint32		start = done == 0 ? end - Min(end, SLICED_COMPARE_FIRST) : (end - 1) - (end - 1) % SLICED_COMPARE_STEP;
 		const char *old;
 		uint32		n;
 
@@ -195,8 +183,8 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 	}
 
 	c.toastrel = table_open(old->va_toastrelid, AccessShareLock);
-	c.work = palloc(Min(STEP, c.oldlen));
-	if (c.oldlen <= AT_ONCE)
+	c.work = palloc(Min(SLICED_COMPARE_STEP, c.oldlen));
+	if (c.oldlen <= SLICED_COMPARE_WHOLE)
 		/* where the structure is looked at next, in a document it is at hand */
 		c.old = structural != NULL ? sliced_document_try_read(old) : old_bytes(&c, 0, c.oldlen);
 	prefix = find_prefix(&c);
@@ -212,7 +200,7 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 		sliced_rope_add_bytes(rope, raw + prefix, len - prefix - suffix);
 		sliced_rope_add_base(rope, c.oldlen - suffix, suffix);
 	}
-	if (structural != NULL && len - prefix - suffix > WORTH_MORE &&
+	if (structural != NULL && len - prefix - suffix > SLICED_COMPARE_CLOSER &&
 		sliced_document_try_read(old) != NULL)
 		rope = better(rope, structural(old, raw, len), cutter);
 	remember(e, rope != NULL);

@@ -10,17 +10,13 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "base/limits.h"
 #include "format/pointer.h"
 #include "toaster/document.h"
 #include "toaster/promise.h"
 #include "utils/memutils.h"
 
-#define MAX_DOCUMENTS	8
-
-/* Documents that are together longer than this are not kept beside each other. */
-#define MAX_TOGETHER	(64 * 1024 * 1024)
-
-static SlicedDocument *documents[MAX_DOCUMENTS];
+static SlicedDocument *documents[SLICED_DOCUMENTS];
 static int	ndocuments = 0;
 static uint64 uses = 0;
 static bool ends_with_owner = false;	/* somebody's end will be theirs */
@@ -77,11 +73,11 @@ make_room(uint32 size)
 				(oldest < 0 || documents[i]->used < documents[oldest]->used))
 				oldest = i;
 		}
-		if (oldest < 0 || (ndocuments < MAX_DOCUMENTS && together <= MAX_TOGETHER))
+		if (oldest < 0 || (ndocuments < SLICED_DOCUMENTS && together <= SLICED_DOCUMENTS_TOGETHER))
 			break;
 		forget_document(oldest);
 	}
-	if (ndocuments == MAX_DOCUMENTS)
+	if (ndocuments == SLICED_DOCUMENTS)
 		elog(ERROR, "too many documents are being read at once");
 }
 
@@ -147,9 +143,6 @@ sliced_document_at(const struct varatt_external *ptr, FunctionCallInfo fcinfo)
 	return get_document(ptr);
 }
 
-/* Bytes of a promise that are copied at a time. */
-#define CHUNK	4096
-
 /* Read bytes [from, to) of a promise: some are of its base, which is a document too. */
 static void
 read_promise(SlicedDocument *doc, const SlicedRope *rope, uint32 from, uint32 to)
@@ -157,8 +150,8 @@ read_promise(SlicedDocument *doc, const SlicedRope *rope, uint32 from, uint32 to
 	SlicedDocument *base = get_document(&rope->base);
 	uint32		at = 0;
 
-	from -= from % CHUNK;
-	to = Min((uint64) to + (CHUNK - 1) - (to + (CHUNK - 1)) % CHUNK, doc->partial.size);
+	from -= from % SLICED_DOCUMENT_STEP;
+	to = Min((uint64) to + (SLICED_DOCUMENT_STEP - 1) - (to + (SLICED_DOCUMENT_STEP - 1)) % SLICED_DOCUMENT_STEP, doc->partial.size);
 
 	for (int i = 0; i < rope->nruns; i++)
 	{

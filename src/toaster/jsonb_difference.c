@@ -8,21 +8,13 @@
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "toaster/difference.h"
 #include "toaster/document.h"
 #include "toaster/jsonb_difference.h"
 #include "toaster/jsonb_tree.h"
-
-/* A container shorter than this is compared as a whole. */
-#define SHORT_CONTAINER		256
-
-/* So is what is deeper within containers than this. */
-#define MAX_LEVELS			64
-
-/* Nor is less than this shared of what a value begins or ends with. */
-#define SHORT_VALUE			256
 
 typedef struct Comparison
 {
@@ -68,9 +60,9 @@ compare_bytes(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint3
 	uint32		prefix = sliced_common_prefix(old, bytes, limit);
 	uint32		suffix = sliced_common_suffix(old + old_len, bytes + len, limit - prefix);
 
-	if (prefix < SHORT_VALUE)
+	if (prefix < SLICED_SHORT_VALUE)
 		prefix = 0;
-	if (suffix < SHORT_VALUE)
+	if (suffix < SLICED_SHORT_VALUE)
 		suffix = 0;
 	sliced_rope_add_rope(c->rope, c->old, at, prefix);
 	sliced_rope_add_bytes(c->rope, bytes + prefix, len - prefix - suffix);
@@ -167,7 +159,7 @@ compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len, const N
 		sliced_rope_add_rope(c->rope, c->old, old->at, old_len);
 		return;
 	}
-	if (new->len < SHORT_CONTAINER || c->level == MAX_LEVELS || sliced_node_is_scalar(old) ||
+	if (new->len < SLICED_SHORT_CONTAINER || c->level == SLICED_JSONB_LEVELS || sliced_node_is_scalar(old) ||
 		JsonContainerIsScalar(new->container) ||
 		sliced_node_is_object(old) != JsonContainerIsObject(new->container))
 	{

@@ -10,11 +10,9 @@
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "miscadmin.h"
 #include "toaster/jsonb_edit.h"
-
-/* More entries than this are not edited. */
-#define MAX_ENTRIES		(16 * 1024 * 1024)
 
 static const char zeros[sizeof(uint32)];
 
@@ -210,7 +208,7 @@ sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 
 	for (int i = 0; i < nedits; i++)
 		nentries += edits[i].insert - edits[i].remove;
-	if (nentries > MAX_ENTRIES)
+	if (nentries > SLICED_JSONB_MAX_ENTRIES)
 		return NULL;
 
 	m.entries = MemoryContextAllocHuge(CurrentMemoryContext,

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "catalog/pg_type.h"
 #include "common/string.h"
 #include "fmgr.h"
@@ -274,12 +275,6 @@ sliced_edit_jsonb_delete_idx(PG_FUNCTION_ARGS)
 
 /* ---- changes along a path ---- */
 
-/*
- * Longer paths are left to core: every level copies what the ones below it have
- * made, and takes stack that core's functions do not.
- */
-#define MAX_LEVELS	64
-
 typedef enum Operation
 {
 	SET,						/* jsonb_set() */
@@ -442,8 +437,13 @@ change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, Ar
 	deconstruct_array(path, TEXTOID, -1, false, TYPALIGN_INT, &w.names, &w.isnull, &w.nnames);
 	if (w.nnames == 0)
 		return finish(fcinfo, core, UNCHANGED, NULL);
-	if (w.isnull[0] || w.nnames > MAX_LEVELS)
-		return core(fcinfo);	/* the former is an error */
+
+	/*
+	 * The former is an error.  Longer paths are left to core: every level copies
+	 * what the ones below it have made, and takes stack that core's functions do not.
+	 */
+	if (w.isnull[0] || w.nnames > SLICED_JSONB_LEVELS)
+		return core(fcinfo);
 	if (new != NULL)
 		w.new = fragment_of(new);
 	w.doc = target.rope;

@@ -12,18 +12,16 @@
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "miscadmin.h"
 #include "toaster/jsonb_layout.h"
 #include "utils/jsonb.h"
-
-/* A value shorter than this is short. */
-#define LONG_VALUE		4096
 
 /* At most so many long values. */
 static int
 max_long(uint32 len)
 {
-	return Min(4 + len / (1024 * 1024), 32);
+	return Min(SLICED_JSONB_REGIONS + len / SLICED_JSONB_REGIONS_EACH, SLICED_JSONB_REGIONS_MAX);
 }
 
 /* A long value: bytes [start, end) of the document. */
@@ -72,12 +70,12 @@ search(Search *s, JsonbContainer *container, uint32 len)
 		uint32		start = JBE_ISCONTAINER(entry) ? INTALIGN(begin) : begin;
 		uint32		own = end - start;
 
-		if (own >= LONG_VALUE && i >= nentries - count)
+		if (own >= SLICED_JSONB_LONG_VALUE && i >= nentries - count)
 		{
 			rest -= own;
 			if (JBE_ISCONTAINER(entry))
 				own = search(s, (JsonbContainer *) (data + start), own);
-			if (own < LONG_VALUE)
+			if (own < SLICED_JSONB_LONG_VALUE)
 				rest += own;
 			else
 				add_long(s, data + start - s->document, data + end - s->document, own);

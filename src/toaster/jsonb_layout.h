@@ -9,11 +9,9 @@
 
 #include "store/writer.h"
 
-/* Documents shorter than this are not cut. */
-#define SLICED_JSONB_CUT_MIN	(16 * 1024)
-
 /*
- * Cut a document that is not shorter: what is short is region 0.  A SlicedCutter.
+ * Cut a document of SLICED_JSONB_CUT_MIN bytes or more: what is short is region 0.
+ * A SlicedCutter.
  */
 extern int	sliced_jsonb_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
 

@@ -23,6 +23,7 @@
 #include "access/table.h"
 #include "access/toast_internals.h"
 #include "access/xact.h"
+#include "base/limits.h"
 #include "catalog/catalog.h"
 #include "format/pointer.h"
 #include "lib/ilist.h"
@@ -31,9 +32,6 @@
 #include "toaster/promise.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
-
-/* Memory that all promises may take. */
-#define MAX_MEMORY		(64 * 1024 * 1024)
 
 typedef struct PromiseKey
 {
@@ -250,7 +248,7 @@ sliced_promise_make(const SlicedRope *rope, const void *maker)
 	struct varlena *result;
 
 	if (rope->len < SLICED_PROMISE_MIN || rope->len > MaxAllocSize - VARHDRSZ ||
-		(promise_mcxt != NULL && memory + memory_of(rope) > MAX_MEMORY))
+		(promise_mcxt != NULL && memory + memory_of(rope) > SLICED_PROMISE_MEMORY))
 		return build(rope);
 
 	if (promise_mcxt == NULL)

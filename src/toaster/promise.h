@@ -23,9 +23,6 @@
 #include "store/rope.h"
 #include "utils/rel.h"
 
-/* Results shorter than this are built: they are likely to stay in the row. */
-#define SLICED_PROMISE_MIN	3000
-
 /*
  * The value that a datum points to, as a rope in the current context; NULL if
  * it is neither a value of ours nor a promise.  The rope may share memory of the

@@ -7,7 +7,7 @@
  * things differ.  A value is compressed slice by slice, so the attempt to
  * compress it within the row is at the same time the first slice of the value
  * outside it.  And a row that does not get below core's limit by compression
- * stays in one piece a little longer than in core (SLICED_INLINE_LIMIT).
+ * stays in one piece a little longer than in core (SLICED_ROW_INLINE_MAX).
  */
 #include "postgres.h"
 
@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/toast_internals.h"
+#include "base/limits.h"
 #include "base/settings.h"
 #include "catalog/pg_type.h"
 #include "codec/codec.h"
@@ -27,9 +28,6 @@
 #include "toaster/promise.h"
 #include "toaster/row_toast.h"
 #include "utils/lsyscache.h"
-
-/* So much of a value is compressed to guess how it will compress. */
-#define PROBE	4096
 
 /* What is known of a column while its row is toasted. */
 typedef struct Column
@@ -58,15 +56,22 @@ typedef struct RowState
 bool
 sliced_row_is_oversized(HeapTuple tuple)
 {
-	return HeapTupleHasExternal(tuple) || tuple->t_len > TOAST_TUPLE_THRESHOLD;
+	return HeapTupleHasExternal(tuple) || tuple->t_len > SLICED_ROW_OVERSIZED;
+}
+
+/* What the table says (toast_tuple_target), or else the default. */
+static Size
+row_target(Relation rel, Size by_default)
+{
+	Size		target = RelationGetToastTupleTarget(rel, TOAST_TUPLE_TARGET);
+
+	return target == TOAST_TUPLE_TARGET ? by_default : target;
 }
 
 Size
 sliced_row_inline_limit(Relation rel)
 {
-	Size		target = RelationGetToastTupleTarget(rel, TOAST_TUPLE_TARGET);
-
-	return target == TOAST_TUPLE_TARGET ? SLICED_INLINE_LIMIT : target;
+	return row_target(rel, SLICED_ROW_INLINE_MAX);
 }
 
 static Size
@@ -146,11 +151,11 @@ might_stay_inline(struct varlena *value, int codec)
 
 	value = detoast_attr(value);
 	len = VARSIZE_ANY_EXHDR(value);
-	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, PROBE), codec);
+	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, SLICED_PROBE), codec);
 	sliced_draft_free(&probe);
 	/* twice as well as that, say */
 	return probe.first_stored > 0 &&
-		(uint64) probe.first_stored * len / probe.first_raw < 2 * SLICED_INLINE_LIMIT;
+		(uint64) probe.first_stored * len / probe.first_raw < 2 * SLICED_ROW_INLINE_MAX;
 }
 
 /* The draft as a value of at most 'limit' bytes within its row, or NULL if it is none. */
@@ -298,7 +303,7 @@ static void
 shrink_row(RowState *row)
 {
 	Size		limit = sliced_row_inline_limit(row->rel);
-	Size		target = RelationGetToastTupleTarget(row->rel, TOAST_TUPLE_TARGET);
+	Size		target = row_target(row->rel, SLICED_ROW_TARGET);
 	int			i;
 
 	while (row_size(row) > target && (i = biggest_column(row, true, false)) >= 0)

@@ -39,14 +39,6 @@ typedef struct SlicedRowToast
 	List	   *old_values;		/* ids of values the row no longer has */
 } SlicedRowToast;
 
-/*
- * The longest row that stays in one piece where the table does not say
- * (toast_tuple_target).  Core's own limit is a quarter of a page; between the
- * two, a row that compression cannot bring below core's limit is better read
- * with its neighbours than through the toast relation.
- */
-#define SLICED_INLINE_LIMIT		2704
-
 /* Must core's toaster, or ours, look at this row? */
 extern bool sliced_row_is_oversized(HeapTuple tuple);
 

@@ -1,0 +1,179 @@
+/*
+ * limits.h
+ *	  The lengths and numbers that decide how values are stored, read and changed.
+ *
+ * Each is given twice: as it is, and as it is when compiled with
+ * -DSLICED_TINY_LIMITS.  Then values of a few dozen bytes go the ways of values of
+ * many megabytes, so that any test reaches all of them ("./dev test --tiny").
+ * Bytes on disk can be read by either.
+ *
+ * What belongs to the format, or to a page, is in format/row.h and store/layout.h.
+ */
+#ifndef SLICED_BASE_LIMITS_H
+#define SLICED_BASE_LIMITS_H
+
+#ifdef SLICED_TINY_LIMITS
+#define SLICED_LIMIT(real, tiny)	(tiny)
+#else
+#define SLICED_LIMIT(real, tiny)	(real)
+#endif
+
+/* ---- rows ---- */
+
+/* Toasters look at rows that are longer than this: core's limit, a quarter of a page. */
+#define SLICED_ROW_OVERSIZED		SLICED_LIMIT(TOAST_TUPLE_THRESHOLD, 64)
+
+/* They make them as short as this, where the table does not say (toast_tuple_target). */
+#define SLICED_ROW_TARGET			SLICED_LIMIT(TOAST_TUPLE_TARGET, 64)
+
+/*
+ * The longest row that stays in one piece where the table does not say.  Between
+ * core's limit and this one, which is a third of a page, a row that compression
+ * does not make short enough is better read with its neighbours than through the
+ * toast relation.
+ */
+#define SLICED_ROW_INLINE_MAX		SLICED_LIMIT(2704, 96)
+
+/* So much of a document is compressed to guess how it will compress. */
+#define SLICED_PROBE				SLICED_LIMIT(4096, 64)
+
+/* ---- slices ---- */
+
+/*
+ * Raw bytes of a slice, by codec.  More compress better, fewer are read faster:
+ * lz4 and zstd look far back, pglz 4 kB; without compression there is nothing to gain.
+ */
+#define SLICED_SLICE_NONE			SLICED_LIMIT(64 * 1024, 256)
+#define SLICED_SLICE_PGLZ			SLICED_LIMIT(32 * 1024, 128)
+#define SLICED_SLICE_LZ4			SLICED_LIMIT(128 * 1024, 512)
+#define SLICED_SLICE_ZSTD			SLICED_LIMIT(128 * 1024, 512)
+
+/* The longest of them.  Slices that are longer take a second look to find. */
+#define SLICED_SLICE_USUAL			SLICED_LIMIT(128 * 1024, 512)
+
+/* Blocks shorter than this are worth both of LZ4's hash tables: see codec/lz4.c. */
+#define SLICED_LZ4_SHORT_BLOCK		SLICED_LIMIT(64 * 1024, 256)
+
+/* Rows that are inserted together: they fill four pages at most. */
+#define SLICED_BATCH_ROWS			SLICED_LIMIT(16, 3)
+
+/* Slices that a reader keeps for later pieces: enough for containers nested four deep. */
+#define SLICED_KEPT_SLICES			SLICED_LIMIT(4, 2)
+
+/* So much of a slice is decompressed at least, where a part of it is needed. */
+#define SLICED_FIRST_PART			SLICED_LIMIT(32 * 1024, 64)
+
+/* Sequential scans of fewer pages do not ask whether the toast relation is empty. */
+#define SLICED_SCAN_WORTH_A_LOOK	SLICED_LIMIT(16, 1)
+
+/* ---- growth ---- */
+
+/* Small slices are merged when the value grows past a multiple of this: a row or a few. */
+#define SLICED_MERGE_BYTES			SLICED_LIMIT(8 * 1024, 256)
+
+/* All slices since the last multiple of this are, past the next: a whole slice. */
+#define SLICED_SEAL_BYTES			SLICED_LIMIT(128 * 1024, 1024)
+
+/* Longest tail: every update leaves a dead version of it, for which pages must have room. */
+#define SLICED_TAIL_MAX				SLICED_LIMIT(640, 48)
+
+/* Shortest tail with room to grow, and how many additions like the first it has room for. */
+#define SLICED_TAIL_MIN				SLICED_LIMIT(128, 16)
+#define SLICED_TAIL_ADDITIONS		SLICED_LIMIT(16, 4)
+
+/* ---- changes ---- */
+
+/* Bytes that stay in the head: every change writes them again. */
+#define SLICED_INLINE_REGION		SLICED_LIMIT(320, 32)
+
+/* A piece this short is copied if a neighbour is: its entry in the head costs as much. */
+#define SLICED_TINY_PIECE			SLICED_LIMIT(64, 8)
+
+/* Shorter values are written anew: they fit in two rows. */
+#define SLICED_WORTH_SHARING		SLICED_LIMIT(3000, 48)
+
+/* So much garbage is let be, besides half of the value: a row or a few. */
+#define SLICED_GARBAGE_MIN			SLICED_LIMIT(8 * 1024, 64)
+
+/*
+ * Pieces of a value: so many, one more for each so many bytes, so many at most.
+ * Every change writes the list, and of documents many short ones are expected.
+ */
+#define SLICED_PIECES				SLICED_LIMIT(24, 8)
+#define SLICED_PIECES_EACH			SLICED_LIMIT(256 * 1024, 256)
+#define SLICED_PIECES_MAX			SLICED_LIMIT(400, 400)
+#define SLICED_DOCUMENT_PIECES		SLICED_LIMIT(16, 8)
+#define SLICED_DOCUMENT_PIECES_EACH	SLICED_LIMIT(2 * 1024 * 1024, 512)
+#define SLICED_DOCUMENT_PIECES_MAX	SLICED_LIMIT(100, 100)
+
+/* ---- promises and ropes ---- */
+
+/* Shorter results are built: they are likely to stay in the row. */
+#define SLICED_PROMISE_MIN			SLICED_LIMIT(3000, 48)
+
+/* Memory that all promises may take. */
+#define SLICED_PROMISE_MEMORY		SLICED_LIMIT(64 * 1024 * 1024, 64 * 1024)
+
+/* More places of the base than this are not read one by one ... */
+#define SLICED_MANY_PLACES			SLICED_LIMIT(8, 2)
+
+/* ... but all from the first to the last, if that is no more than so many times as much. */
+#define SLICED_SPARSE				SLICED_LIMIT(4, 4)
+
+/* Bytes of a rope that are made at once, which limits what is read of the base. */
+#define SLICED_ROPE_STEP			SLICED_LIMIT(16 * 1024 * 1024, 1024)
+
+/* Bytes in a row that are worth a run of their own, where two values are compared. */
+#define SLICED_SIMILAR				SLICED_LIMIT(256, 16)
+
+/* ---- comparing whole values ---- */
+
+/* Bytes to compare first, and then at a time: whole slices, mostly. */
+#define SLICED_COMPARE_FIRST		SLICED_LIMIT(8 * 1024, 32)
+#define SLICED_COMPARE_STEP			SLICED_LIMIT(128 * 1024, 512)
+
+/* Values up to this length are read at once. */
+#define SLICED_COMPARE_WHOLE		SLICED_LIMIT(32 * 1024, 128)
+
+/* It is worth looking closer, into a document, at more than so many bytes that differ. */
+#define SLICED_COMPARE_CLOSER		SLICED_LIMIT(1024, 16)
+
+/* After failures in a row only one in 2^this values is compared. */
+#define SLICED_COMPARE_BACKOFF		SLICED_LIMIT(8, 0)
+
+/* Shorter containers are compared as a whole, and of shorter values nothing is shared. */
+#define SLICED_SHORT_CONTAINER		SLICED_LIMIT(256, 16)
+#define SLICED_SHORT_VALUE			SLICED_LIMIT(256, 16)
+
+/* ---- documents ---- */
+
+/* Shorter documents are stored as they are, and values in one do not lie apart. */
+#define SLICED_JSONB_CUT_MIN		SLICED_LIMIT(16 * 1024, 128)
+#define SLICED_JSONB_LONG_VALUE		SLICED_LIMIT(4096, 32)
+
+/*
+ * Long values of a document: so many, one more for each so many bytes, so many at
+ * most.  Each is two pieces in the head.
+ */
+#define SLICED_JSONB_REGIONS		SLICED_LIMIT(4, 2)
+#define SLICED_JSONB_REGIONS_EACH	SLICED_LIMIT(1024 * 1024, 1024)
+#define SLICED_JSONB_REGIONS_MAX	SLICED_LIMIT(32, 32)
+
+/* Levels of a path, or of containers in each other, past which core's ways are taken. */
+#define SLICED_JSONB_LEVELS			SLICED_LIMIT(64, 4)
+
+/* Containers with more entries are not edited: their new entries are made in memory. */
+#define SLICED_JSONB_MAX_ENTRIES	SLICED_LIMIT(16 * 1024 * 1024, 1024)
+
+/* Documents in memory: so many, and together so long, where they are more than one. */
+#define SLICED_DOCUMENTS			SLICED_LIMIT(8, 2)
+#define SLICED_DOCUMENTS_TOGETHER	SLICED_LIMIT(64 * 1024 * 1024, 4096)
+
+/* Bytes of a promise that are copied at a time into a document. */
+#define SLICED_DOCUMENT_STEP		SLICED_LIMIT(4096, 64)
+
+#if SLICED_COMPARE_FIRST > SLICED_COMPARE_STEP || SLICED_COMPARE_WHOLE > SLICED_COMPARE_STEP
+#error "what is compared at once must fit in one step"
+#endif
+
+#endif
