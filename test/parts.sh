@@ -4,15 +4,19 @@
 # of test/lib.sh in place, and prints a line "ok - ..." or "not ok - ..."
 # for each of its tests, and "# ..." to tell more.
 
-all_parts="lint tree unit regress isolation tap model fuzz core bench"
+all_parts="lint tree unit regress isolation tap model fuzz tiny core bench"
+
+# The checkout without what is made from it, as a tar file.
+checkout_files() {
+    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='*.o' --exclude='*.so' -cf - .
+}
 
 # A copy of the checkout that PGS_USER may write to: nobody but we may be able
 # to read the original.
 copy_checkout() {
     [ ! -d "$PGS_TMP/checkout" ] || return 0
     as_user mkdir "$PGS_TMP/checkout"
-    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='*.o' --exclude='*.so' -cf - . |
-        as_user tar -C "$PGS_TMP/checkout" --no-same-owner -xf -
+    checkout_files | as_user tar -C "$PGS_TMP/checkout" --no-same-owner -xf -
 }
 
 # Run part $1; add what it counted to the totals.
@@ -80,10 +84,15 @@ installcheck() {
          match($0, /\.\.\. +(ok|FAILED)/) {
              verdict = substr($0, RSTART) ~ /ok/ ? "ok" : "not ok"
              sub(/^ *(test +)?/, ""); print verdict " - " $1; next }
-         { print "  " $0 }' "$log"
+         { print "  " $0 }' "$log" >"$T/verdict"
     # For looking at, and for copying results to expected.
     rm -rf "${root:?}/$output"
     cp -r "$PGS_TMP/checkout/$output" "$root/$output" 2>/dev/null || true
+    if is_tiny; then
+        "$root/test/tiny/compare" "$root/test/expected" "$root/$output/results" || true
+        return
+    fi
+    cat "$T/verdict"
     if [ -s "$root/$output/regression.diffs" ]; then
         head -n 60 "$root/$output/regression.diffs" | sed 's/^/# /'
         echo "# all of it: $output/regression.diffs"
@@ -118,8 +127,11 @@ part_tree() {
 part_unit() { "$root/test/unit/run"; }
 
 part_regress() {
+    local only=
+    # How much is read and written is a matter of the lengths.
+    ! is_tiny || only=REGRESS=$(basename -s .sql "$root"/test/sql/*.sql | grep -vx costs | xargs)
     server_start regress
-    installcheck test/output ISOLATION=
+    installcheck test/output ISOLATION= ${only:+"$only"}
     server_stop regress
 }
 
@@ -158,12 +170,22 @@ part_valgrind() {
     "$root/test/valgrind/report"
 }
 
+# The parts that reach more with tiny limits.  Of PostgreSQL's suites the longer
+# one, as concurrency is the same whatever the lengths.
+part_tiny() {
+    env -u PGS_TREE VERBOSE=1 CORE_SUITES="${CORE_SUITES:-regress}" \
+        "$root/dev" test --tiny unit regress isolation model core
+}
+
 part_bench() { "$root/bench/run" --quick; }
+
+# Is the extension compiled with tiny limits (src/base/limits.h)?
+is_tiny() { [ -n "${PGS_CPPFLAGS:-}" ]; }
 
 # Is there anything to run for part $1?
 has() {
     case $1 in
-        lint | tree | valgrind) ;;
+        lint | tree | tiny | valgrind) ;;
         regress) [ -d "$root/test/sql" ] ;;
         isolation) [ -d "$root/test/specs" ] ;;
         tap) [ -d "$root/test/t" ] ;;
@@ -177,13 +199,18 @@ has() {
 run_tests() {
     local name
     passed=0 failed=0
+    if [ "${1:-}" = --tiny ]; then
+        export PGS_CPPFLAGS=-DSLICED_TINY_LIMITS
+        shift
+        [ $# -gt 0 ] || die "test --tiny: which parts?"
+    fi
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $all_parts
     for name; do
         has "$name" || true
     done
     setup
-    build || {
+    is_tiny || build || {
         echo "0 passed, 1 failed"
         exit 1
     }

@@ -48,8 +48,13 @@ BEGIN
 END $$;
 """
 
+# Lengths at which something changes, and up to which others are picked: most, and all.
 LIMITS = [0, 1, 2, 126, 127, 128, 1990, 2000, 2010, 2030, 2040, 2700, 2960, 2990, 3000, 4030, 4064, 7950, 8000,
           8140, 8160, 16000, 65535, 65536, 65537, 131071, 131072, 131073, 200000]
+MOST, ALL = 4000, 30000
+if "TINY" in os.environ.get("PGS_CPPFLAGS", ""):    # src/base/limits.h
+    LIMITS = [0, 1, 2, 24, 32, 40, 48, 64, 96, 126, 127, 128, 255, 256, 257, 511, 512, 513, 1024, 2000, 3000, 8160]
+    MOST, ALL = 150, 2000
 
 
 class Script:
@@ -71,8 +76,8 @@ class Script:
         if r < 0.4:
             return max(0, self.random.choice(LIMITS) + self.number(7) - 3)
         if r < 0.8:
-            return self.number(4000)
-        return self.number(30000)
+            return self.number(MOST)
+        return self.number(ALL)
 
     def column(self):
         return self.random.choice(list(self.columns))
