@@ -60,11 +60,26 @@ clip_chars(const char *bytes, uint32 len, uint32 nchars)
 	return len;
 }
 
+/* Is the last character of these bytes all there?  If not, core may want to complain. */
+static bool
+ends_with_character(const struct varlena *text)
+{
+	uint32		end = VARSIZE_ANY_EXHDR(text);
+	uint32		lead = end;
+
+	if (end == 0 || pg_database_encoding_max_length() == 1)
+		return true;
+	do
+		lead--;
+	while (lead > 0 && sliced_utf8_is_follower(VARDATA_ANY(text)[lead]));
+	return lead + pg_utf_mblen((const unsigned char *) VARDATA_ANY(text) + lead) <= end;
+}
+
 /*
  * The first 'nchars' characters from byte 'offset' on, in UTF-8 or an encoding of
  * single bytes.
  */
-static Datum
+static struct varlena *
 chars_from(struct varlena *value, uint32 size, uint32 offset, uint32 nchars)
 {
 	uint32		want = Min(size - offset,
@@ -73,7 +88,17 @@ chars_from(struct varlena *value, uint32 size, uint32 offset, uint32 nchars)
 
 	SET_VARSIZE(result, VARHDRSZ +
 				clip_chars(VARDATA(result), VARSIZE(result) - VARHDRSZ, nchars));
-	return PointerGetDatum(result);
+	return result;
+}
+
+/* The characters from byte 'offset' to the end; false if the last is not whole. */
+static bool
+rest_from(struct varlena *value, uint32 size, uint32 offset, Datum *result)
+{
+	struct varlena *rest = detoast_attr_slice(value, offset, size - offset);
+
+	*result = PointerGetDatum(rest);
+	return ends_with_character(rest);
 }
 
 /*
@@ -85,6 +110,7 @@ substring(struct varlena *value, uint32 size, int32 start, int32 length, Datum *
 	int32		end;
 	int32		first = Max(start, 1) - 1;
 	uint32		offset;
+	struct varlena *chars;
 
 	/* an error, or everything to the end: for core */
 	if (length < 0 || pg_add_s32_overflow(start, length, &end) || end < 1)
@@ -92,8 +118,9 @@ substring(struct varlena *value, uint32 size, int32 start, int32 length, Datum *
 	/* near the start, core does well enough */
 	if (first == 0 || !sliced_char_offset(value, first, &offset))
 		return false;
-	*result = chars_from(value, size, offset, end - 1 - first);
-	return true;
+	chars = chars_from(value, size, offset, end - 1 - first);
+	*result = PointerGetDatum(chars);
+	return ends_with_character(chars);
 }
 
 PG_FUNCTION_INFO_V1(sliced_text_substr);
@@ -119,10 +146,12 @@ sliced_text_substr_no_len(PG_FUNCTION_ARGS)
 	uint32		size;
 	struct varlena *value = our_argument(fcinfo, &size);
 	uint32		offset;
+	Datum		result;
 
 	if (value != NULL && PG_GETARG_INT32(1) > 1 &&
-		sliced_char_offset(value, PG_GETARG_INT32(1) - 1, &offset))
-		PG_RETURN_POINTER(detoast_attr_slice(value, offset, size - offset));
+		sliced_char_offset(value, PG_GETARG_INT32(1) - 1, &offset) &&
+		rest_from(value, size, offset, &result))
+		return result;
 	return text_substr_no_len(fcinfo);
 }
 
@@ -135,11 +164,13 @@ sliced_text_right(PG_FUNCTION_ARGS)
 	struct varlena *value = our_argument(fcinfo, &size);
 	int32		n = PG_GETARG_INT32(1);
 	uint32		offset;
+	Datum		result;
 
 	if (value != NULL && n != PG_INT32_MIN &&
 		(n < 0 ? sliced_char_offset(value, -n, &offset) :
-		 sliced_last_chars_offset(value, n, &offset)))
-		PG_RETURN_POINTER(detoast_attr_slice(value, offset, size - offset));
+		 sliced_last_chars_offset(value, n, &offset)) &&
+		rest_from(value, size, offset, &result))
+		return result;
 	return text_right(fcinfo);
 }
 

@@ -146,3 +146,14 @@ CREATE TABLE nested2 AS SELECT ARRAY[p] || ps AS ps, p, whole FROM nested;
 TRUNCATE nested, options;
 DROP TABLE nested;
 SELECT * FROM sum_up('nested2');
+
+-- a text that ends within a character
+CREATE FUNCTION as_text(bytea, int DEFAULT 1) RETURNS text LANGUAGE internal IMMUTABLE STRICT AS 'bytea_substr_no_len';
+CREATE TABLE cut_off AS SELECT as_text(convert_to(dense(9000, 1) || repeat(U&'\2026', 50), 'UTF8') || '\xe280') AS v;
+SELECT substr(v, 9050, 1), substr(v, 9049, 2) FROM cut_off;
+SELECT substr(v, 9051, 1) FROM cut_off;
+SELECT substr(v, 9045, 100) FROM cut_off;
+SELECT substr(v, 9045) FROM cut_off;
+SELECT octet_length(right(v, 5)) FROM cut_off;
+SELECT octet_length(right(v, -9000)) FROM cut_off;
+DROP TABLE cut_off;
