@@ -45,22 +45,23 @@ leave_work_context(MemoryContext work, MemoryContext old)
 
 /*
  * Pin a page of the table.  Bulk updates and deletes come back to the page of
- * the row before, and find it without a search.
+ * the row before, and mostly find it without a search.
+ *
+ * All that is remembered is where to look: the buffer itself says which page it
+ * has.  Shared buffers say it by file and block, which nothing shared has in
+ * common; but a temporary table's file may have the number of another one's.
  */
 static Buffer
 pin_page(Relation rel, BlockNumber block)
 {
-	static RelFileNode last_node;
-	static BlockNumber last_block = InvalidBlockNumber;
-	static Buffer last_buffer = InvalidBuffer;
+	static Buffer recent = InvalidBuffer;
 
-	if (block == last_block && RelFileNodeEquals(rel->rd_node, last_node) &&
-		ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, last_buffer))
-		return last_buffer;
-	last_buffer = ReadBuffer(rel, block);
-	last_block = block;
-	last_node = rel->rd_node;
-	return last_buffer;
+	if (RelationUsesLocalBuffers(rel))
+		return ReadBuffer(rel, block);
+	if (!BufferIsValid(recent) ||
+		!ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, recent))
+		recent = ReadBuffer(rel, block);
+	return recent;
 }
 
 /*
