@@ -26,6 +26,7 @@
 #include "toaster/jsonb_difference.h"
 #include "toaster/jsonb_layout.h"
 #include "toaster/promise.h"
+#include "toaster/row_size.h"
 #include "toaster/row_toast.h"
 #include "utils/lsyscache.h"
 
@@ -77,7 +78,7 @@ sliced_row_inline_limit(Relation rel)
 static Size
 row_size(RowState *row)
 {
-	return row->hoff + heap_compute_data_size(row->desc, row->values, row->isnull);
+	return row->hoff + sliced_row_data_size(row->desc, row->values, row->isnull);
 }
 
 static int
@@ -537,6 +538,7 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 			break;
 		}
 	row.hoff = MAXALIGN(row.hoff);
+	sliced_row_check_promises(row.desc, row.values, row.isnull, row.hoff);
 
 	look_at_columns(rt, &row, oldtup, !core_way);
 	if (core_way)
