@@ -18,9 +18,18 @@
 #include "format/pointer.h"
 #include "funcapi.h"
 #include "store/walk.h"
+#include "toaster/promise.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+
+/* One walk over the value. */
+typedef struct Attempt
+{
+	ReturnSetInfo *result;
+	bool		warn;			/* of problems */
+	bool		any_problem;
+} Attempt;
 
 static void
 put(ReturnSetInfo *result, int i, Oid objid, int64 start, uint32 rawlen, uint32 storedlen,
@@ -43,17 +52,60 @@ put(ReturnSetInfo *result, int i, Oid objid, int64 start, uint32 rawlen, uint32 
 static void
 on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *slice)
 {
-	put(arg, i, piece->objid, slice->start, slice->rawlen, slice->storedlen,
+	Attempt    *attempt = arg;
+
+	put(attempt->result, i, piece->objid, slice->start, slice->rawlen, slice->storedlen,
 		sliced_codec_get(slice->codec)->name, slice->nrows);
 }
 
 static void
 on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const char *message)
 {
-	ereport(WARNING,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("value %u is corrupted at offset %lld: %s", objid, (long long) offset,
-				   message));
+	Attempt    *attempt = arg;
+
+	attempt->any_problem = true;
+	if (attempt->warn)
+		ereport(WARNING,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("value %u is corrupted at offset %lld: %s", objid, (long long) offset,
+					   message));
+}
+
+/* Put the value's slices; is it whole?  If not, warn of it or put nothing. */
+static bool
+try_to_inspect(ReturnSetInfo *result, const struct varatt_external *ptr, Snapshot snapshot,
+			   SlicedVisibility visibility, bool warn)
+{
+	Attempt		attempt = {.result = result, .warn = warn};
+	SlicedVisitor visitor = {.arg = &attempt, .slice = on_slice, .problem = on_problem};
+	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
+	ToastScan	scan;
+
+	sliced_scan_open(&scan, toastrel, snapshot, AccessShareLock);
+	scan.visibility = visibility;
+	sliced_value_walk(&scan, ptr, &visitor);
+	sliced_scan_close(&scan, AccessShareLock);
+	table_close(toastrel, AccessShareLock);
+	if (attempt.any_problem && !warn)
+		tuplestore_clear(result->setResult);
+	return !attempt.any_problem;
+}
+
+/*
+ * The statement's snapshot knows best which of several versions of a slice the
+ * value has, but not of a value that the statement itself has written, which
+ * RETURNING has; nor of one that was rewritten or has grown since.  Readers find
+ * all of these, so something is wrong only with what they do not find.
+ */
+static void
+inspect_ours(ReturnSetInfo *result, const struct varatt_external *ptr)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+
+	if (!try_to_inspect(result, ptr, snapshot, SLICED_SEE_READABLE, false) &&
+		!try_to_inspect(result, ptr, NULL, SLICED_SEE_CURRENT, false) &&
+		!try_to_inspect(result, ptr, NULL, SLICED_SEE_READABLE, false))
+		try_to_inspect(result, ptr, snapshot, SLICED_SEE_READABLE, true);
 }
 
 /* A value within its row, or one that core's toaster stored outside. */
@@ -97,8 +149,6 @@ PG_FUNCTION_INFO_V1(sliced_inspect);
 Datum
 sliced_inspect(PG_FUNCTION_ARGS)
 {
-	static const SlicedVisitor visitor_template = {.slice = on_slice, .problem = on_problem};
-	SlicedVisitor visitor = visitor_template;
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	int16		typlen = get_typlen(get_fn_expr_argtype(fcinfo->flinfo, 0));
 	struct varlena *value;
@@ -114,17 +164,11 @@ sliced_inspect(PG_FUNCTION_ARGS)
 	}
 
 	value = (struct varlena *) DatumGetPointer(PG_GETARG_DATUM(0));
-	if (sliced_pointer_get(&ptr, value))
-	{
-		Relation	toastrel = table_open(ptr.va_toastrelid, AccessShareLock);
-		ToastScan	scan;
-
-		visitor.arg = result;
-		sliced_scan_open(&scan, toastrel, GetActiveSnapshot(), AccessShareLock);
-		sliced_value_walk(&scan, &ptr, &visitor);
-		sliced_scan_close(&scan, AccessShareLock);
-		table_close(toastrel, AccessShareLock);
-	}
+	if (sliced_stored_pointer(&ptr, value))
+		inspect_ours(result, &ptr);
+	else if (sliced_pointer_get(&ptr, value))
+		/* a promise */
+		inspect_other(result, detoast_attr(value));
 	else
 		inspect_other(result, value);
 	return (Datum) 0;

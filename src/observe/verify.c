@@ -3,10 +3,15 @@
  *	  sliced.verify(): does every pointer lead to its value, whole and sound, and
  *	  does everything in the toast relation belong to some row?
  *
- * Two passes under the snapshot of the calling statement, so that concurrent
- * changes do not disturb: over the table, following every pointer, and over the
- * toast relation, looking for what the first pass did not meet.  The first
- * remembers the objects it met, some 20 bytes each.
+ * Two passes under one snapshot, so that concurrent changes do not disturb: over
+ * the table, following every pointer, and over the toast relation, looking for
+ * what the first pass did not meet.  The first remembers the objects it met, some
+ * 20 bytes each.
+ *
+ * The snapshot is taken when the table is locked.  An older one, such as that of
+ * the calling statement, sees rows that VACUUM FULL or CLUSTER has rewritten
+ * since, but not their values: rows keep the transactions that made them, slices
+ * are the work of who rewrote them.
  */
 #include "postgres.h"
 
@@ -236,13 +241,26 @@ verify_no_orphans(Verify *v, Snapshot snapshot)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
+/*
+ * The present, but of this transaction only what the calling statement may see: a
+ * command that is under way may have written a row, and its slices later.
+ */
+static Snapshot
+take_snapshot(void)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+
+	snapshot->curcid = GetActiveSnapshot()->curcid;
+	return snapshot;
+}
+
 PG_FUNCTION_INFO_V1(sliced_verify);
 
 Datum
 sliced_verify(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
-	Snapshot	snapshot = GetActiveSnapshot();
+	Snapshot	snapshot;
 	Verify		v = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
 	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(Oid)};
 
@@ -271,10 +289,10 @@ sliced_verify(PG_FUNCTION_ARGS)
 	v.objects = hash_create("sliced objects", 1024, &ctl, HASH_ELEM | HASH_BLOBS);
 	v.last_notice = GetCurrentTimestamp();
 	if (OidIsValid(v.rel->rd_rel->reltoastrelid))
-	{
 		v.toastrel = table_open(v.rel->rd_rel->reltoastrelid, AccessShareLock);
+	snapshot = take_snapshot();
+	if (v.toastrel != NULL)
 		sliced_scan_open(&v.scan, v.toastrel, snapshot, AccessShareLock);
-	}
 
 	verify_table(&v, snapshot);
 	if (v.toastrel != NULL)
@@ -283,6 +301,7 @@ sliced_verify(PG_FUNCTION_ARGS)
 		verify_no_orphans(&v, snapshot);
 		table_close(v.toastrel, AccessShareLock);
 	}
+	UnregisterSnapshot(snapshot);
 	hash_destroy(v.objects);
 	MemoryContextDelete(v.work);
 	relation_close(v.rel, AccessShareLock);

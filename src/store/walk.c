@@ -12,6 +12,7 @@
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "store/layout.h"
+#include "store/reader.h"
 #include "store/walk.h"
 
 typedef struct Walk
@@ -65,6 +66,39 @@ begin_of_slice(Walk *w, Oid objid, uint32 pos)
 	return pos;
 }
 
+/* Visit slices that together have all bytes of the piece, as a reader finds them. */
+static void
+walk_as_reader(Walk *w, int i, const SlicedPiece *piece)
+{
+	uint32		pos = piece->start;
+	uint32		end = piece->start + piece->len;
+	SlicedCursor cursor = {
+		.ts = w->ts,
+		.objid = piece->objid,
+		.end = end,
+		.moving = NoMovementScanDirection
+	};
+
+	while (pos < end)
+	{
+		SlicedRow	row;
+		uint32		start;
+		const char *problem = sliced_cursor_find(&cursor, pos, &row, &start);
+
+		CHECK_FOR_INTERRUPTS();
+		if (problem != NULL)
+		{
+			report(w, SLICED_PROBLEM_MISSING, pos, problem);
+			return;
+		}
+		if (!visit_slice(w, &row, start, i, piece, ScanDirectionIsBackward(cursor.moving)))
+			return;
+		if (row.parts > 0)
+			cursor.moving = ForwardScanDirection;
+		pos = start + row.rawlen;
+	}
+}
+
 static void
 walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 {
@@ -72,6 +106,12 @@ walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 	uint32		pos = piece->start;
 	uint32		end = piece->start + piece->len;
 	bool		lost = false;	/* behind damage: where the next begins is unknown */
+
+	if (ts->snapshot == NULL)
+	{
+		walk_as_reader(w, i, piece);
+		return;
+	}
 
 	sliced_scan_seek(ts, piece->objid,
 					 pos == 0 ? SLICED_HEAD_SEQ : begin_of_slice(w, piece->objid, pos),
@@ -95,14 +135,14 @@ walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 			continue;
 		if (start >= end)
 		{
-			if (ts->snapshot != NULL && whole && !lost)
+			if (whole && !lost)
 				report(w, SLICED_PROBLEM_EXCESS, start, "the value ends before this slice");
 			break;
 		}
 		if (row.kind == SLICED_ROW_CONTINUATION || (start < pos && pos > piece->start))
 		{
-			/* of a slice that is damaged, superseded, or not there */
-			if (ts->snapshot != NULL && !lost)
+			/* of a slice that is damaged, or not there */
+			if (!lost)
 				report(w, SLICED_PROBLEM_OVERLAP, start, "these bytes are there twice");
 			if (row.kind == SLICED_ROW_CONTINUATION || start + row.rawlen <= pos)
 				continue;
@@ -114,7 +154,7 @@ walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 	}
 	if (pos < end && !lost)
 		report(w, SLICED_PROBLEM_MISSING, pos, "the slice is missing");
-	else if (pos > end && whole && ts->snapshot != NULL)
+	else if (pos > end && whole)
 		report(w, SLICED_PROBLEM_EXCESS, end, "the value is longer than its pointer says");
 }
 

@@ -34,7 +34,7 @@ typedef struct SlicedVisitor
 
 /*
  * Walk over the value of 'ptr'.  With a snapshot in 'ts', every row must have
- * its place; without, rows may be superseded by others, as for readers.
+ * its place; without, the value's bytes must be there, as readers find them.
  * Slices are decompressed to see whether they can be.  Never raises an error
  * for what it finds.  Members of the visitor may be NULL.
  */
