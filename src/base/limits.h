@@ -57,6 +57,9 @@
 /* Rows that are inserted together: they fill four pages at most. */
 #define SLICED_BATCH_ROWS			SLICED_LIMIT(16, 3)
 
+/* Rows that are together no longer than this go to the page of what they replace. */
+#define SLICED_SMALL_ROWS			SLICED_LIMIT(2048, 2048)
+
 /* Slices that a reader keeps for later pieces: enough for containers nested four deep. */
 #define SLICED_KEPT_SLICES			SLICED_LIMIT(4, 2)
 

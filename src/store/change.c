@@ -46,6 +46,7 @@ typedef struct Derivation
 	Relation	toastrel;
 	SlicedLayout old;
 	SlicedPiece old_rest;
+	BlockNumber old_block;		/* where its head is */
 	int			nparts;
 	int			maxparts;
 	Part	   *parts;
@@ -78,6 +79,7 @@ load_old(Derivation *d)
 	sliced_scan_seek_within(&ts, base->va_valueid, SLICED_HEAD_SEQ, SLICED_HEAD_SEQ);
 	if (sliced_scan_next(&ts, ForwardScanDirection))
 	{
+		d->old_block = ItemPointerGetBlockNumber(&ts.tid);
 		problem = sliced_row_decode(&head, ts.data, ts.len, ts.objid, ts.seq);
 		if (problem == NULL && head.kind != SLICED_ROW_HEAD)
 			problem = "the head is missing";
@@ -465,8 +467,12 @@ derive(Derivation *d)
 {
 	SlicedPiece *pieces = palloc(d->nparts * sizeof(SlicedPiece));
 	char		inline_bytes[SLICED_INLINE_REGION];
-	uint32		inline_len = write_new_bytes(d, pieces, inline_bytes);
+	uint32		inline_len;
 	int64		garbage;
+
+	/* this page is written anyway: another one may cost a full page of WAL */
+	sliced_writer_stay_near(d->writer, d->old_block);
+	inline_len = write_new_bytes(d, pieces, inline_bytes);
 
 	/* while what is dropped is still there, its bytes can be read */
 	garbage = d->old.garbage + drop_all_unneeded(d, true);
@@ -476,6 +482,7 @@ derive(Derivation *d)
 	/* the head goes last: who finds it finds everything */
 	sliced_writer_add_head(d->writer, d->change->valueid, pieces, d->nparts,
 						   inline_bytes, inline_len, known_ascii(d), Max(garbage, 0));
+	sliced_writer_stay_near(d->writer, InvalidBlockNumber);
 	pfree(pieces);
 }
 

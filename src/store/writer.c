@@ -23,6 +23,7 @@
 #include "executor/tuptable.h"
 #include "format/utf8.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "store/layout.h"
 #include "store/toast_scan.h"
 #include "store/writer.h"
@@ -31,8 +32,11 @@
 /* Memory: usually enough for a batch.  This block stays when the batch has been inserted. */
 #define BATCH_BYTES	(48 * 1024)
 
-/* A tail begins on a page with room for its next versions, so that it is pruned rarely. */
-#define TAIL_FILLFACTOR	70
+/*
+ * What is going to be replaced, a tail or a head, begins on a page with room for its
+ * next versions: there they are pruned, rarely, and need not look for another page.
+ */
+#define ROOMY_FILLFACTOR	70
 
 struct SlicedWriter
 {
@@ -42,8 +46,10 @@ struct SlicedWriter
 	int			valid;
 	int			options;
 	Relation	other;			/* whose ids to avoid, or NULL */
+	BlockNumber near;			/* a page for small rows, or InvalidBlockNumber */
 
 	int			nrows;
+	uint32		nbytes;			/* of the rows */
 	HeapTuple	tuples[SLICED_BATCH_ROWS];
 	Oid			objids[SLICED_BATCH_ROWS];
 	int32		seqs[SLICED_BATCH_ROWS];
@@ -115,6 +121,7 @@ sliced_writer_open(Oid toastrelid, int options, bool hide)
 	if (hide)
 		w->options |= HEAP_INSERT_NO_LOGICAL;
 
+	w->near = InvalidBlockNumber;
 	w->mcxt = CurrentMemoryContext;
 	w->batch = AllocSetContextCreate(w->mcxt, "sliced rows", ALLOCSET_DEFAULT_MINSIZE,
 									 BATCH_BYTES, ALLOCSET_DEFAULT_MAXSIZE);
@@ -202,6 +209,7 @@ static void
 forget_batch(SlicedWriter *w)
 {
 	w->nrows = 0;
+	w->nbytes = 0;
 	MemoryContextReset(w->batch);
 }
 
@@ -209,8 +217,8 @@ forget_batch(SlicedWriter *w)
  * Insert the batch.  heap_multi_insert() cannot hide rows from logical decoding
  * and is no faster for a single one.
  */
-void
-sliced_writer_flush(SlicedWriter *w)
+static void
+insert_batch(SlicedWriter *w)
 {
 	/* not the command id of the row: its expressions may have moved it on */
 	CommandId	cid = GetCurrentCommandId(true);
@@ -245,6 +253,67 @@ sliced_writer_flush(SlicedWriter *w)
 			ExecClearTuple(w->slots[i]);
 		}
 	}
+}
+
+void
+sliced_writer_stay_near(SlicedWriter *w, BlockNumber block)
+{
+	if (block != w->near)
+		sliced_writer_flush(w);
+	w->near = block;
+}
+
+/* Insert the batch on a page with room for more. */
+static void
+insert_batch_with_room(SlicedWriter *w)
+{
+	SlicedOptions roomy;
+
+	sliced_options_exchange(&roomy, w->toastrel)->fillfactor = ROOMY_FILLFACTOR;
+	PG_TRY();
+	{
+		insert_batch(w);
+	}
+	PG_FINALLY();
+	{
+		sliced_options_restore(&roomy);
+	}
+	PG_END_TRY();
+}
+
+/* Has the page, which exists, room for the batch? */
+static bool
+page_has_room(SlicedWriter *w, BlockNumber block)
+{
+	Buffer		buffer = ReadBuffer(w->toastrel, block);
+	Size		free;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	free = PageGetHeapFreeSpace(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+	return w->nbytes + w->nrows * (MAXIMUM_ALIGNOF + sizeof(ItemIdData)) <= free;
+}
+
+/*
+ * Small rows are inserted near others, if these have room for them: heap tries
+ * its target block before it asks the free space map.  Whoever inserts many rows
+ * goes on where he was.
+ */
+void
+sliced_writer_flush(SlicedWriter *w)
+{
+	if (!BlockNumberIsValid(w->near) || w->nrows == 0 || w->nbytes > SLICED_SMALL_ROWS)
+		insert_batch(w);
+	else if (page_has_room(w, w->near))
+	{
+		BlockNumber target = RelationGetTargetBlock(w->toastrel);
+
+		RelationSetTargetBlock(w->toastrel, w->near);
+		insert_batch(w);
+		RelationSetTargetBlock(w->toastrel, target);
+	}
+	else
+		insert_batch_with_room(w);
 	forget_batch(w);
 }
 
@@ -273,6 +342,7 @@ add_row(SlicedWriter *w, Oid objid, int32 seq, const SlicedRow *row)
 	w->tuples[w->nrows]->t_tableOid = RelationGetRelid(w->toastrel);
 	w->objids[w->nrows] = objid;
 	w->seqs[w->nrows] = seq;
+	w->nbytes += w->tuples[w->nrows]->t_len;
 	w->nrows++;
 	pfree(data);
 	MemoryContextSwitchTo(old);
@@ -529,6 +599,9 @@ sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedPiece *pieces, 
 	};
 
 	Assert(sliced_row_size(&row) <= SLICED_MAX_HEAD);
+	/* it can stay near others, though slices that came with it cannot */
+	if (w->nbytes + sliced_row_size(&row) > SLICED_SMALL_ROWS)
+		sliced_writer_flush(w);
 	add_row(w, valueid, SLICED_HEAD_SEQ, &row);
 }
 
@@ -550,22 +623,12 @@ void
 sliced_writer_add_tail(SlicedWriter *w, Oid objid, uint32 start, const char *raw, uint32 len,
 					   uint32 capacity)
 {
-	SlicedOptions roomy;
-
 	sliced_writer_flush(w);
 	add_tail_row(w, objid, start, raw, len, capacity);
 	if (capacity == len)
 		return;
-	sliced_options_exchange(&roomy, w->toastrel)->fillfactor = TAIL_FILLFACTOR;
-	PG_TRY();
-	{
-		sliced_writer_flush(w);
-	}
-	PG_FINALLY();
-	{
-		sliced_options_restore(&roomy);
-	}
-	PG_END_TRY();
+	insert_batch_with_room(w);
+	forget_batch(w);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "format/pieces.h"
+#include "storage/block.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
@@ -98,6 +99,13 @@ extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 sta
 
 /* Longest head, all included. */
 #define SLICED_MAX_HEAD		7900
+
+/*
+ * Insert what follows, if it is small, into this page of the toast relation, or if
+ * that has no room into one with room for more; the page must exist.
+ * InvalidBlockNumber: no certain page.
+ */
+extern void sliced_writer_stay_near(SlicedWriter *writer, BlockNumber block);
 
 /* Add the head of a value that consists of pieces. */
 extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid,
