@@ -23,6 +23,28 @@ extern void sliced_scan_callbacks(TableAmRoutine *routine);
 /* modify.c: rows on their way in, and out of the world */
 extern void sliced_modify_callbacks(TableAmRoutine *routine);
 
+/*
+ * heapam has stored 'stored' in place of 'tuple': make the two one and the same row
+ * version.
+ */
+extern void sliced_header_adopt(HeapTuple tuple, HeapTuple stored);
+
+/* foreign_toast.c: toast relations, and tables, that others have exchanged */
+extern void sliced_foreign_toast_callbacks(TableAmRoutine *routine);
+
+/*
+ * The slot has a marked row, as it is on disk, of a table with a foreign toast
+ * relation: give it the row with its values.
+ */
+extern void sliced_slot_flatten(Relation rel, TupleTableSlot *slot);
+
+/*
+ * Make the table's toast relation, which is foreign, ours.  The caller has both
+ * locked, so that nobody reads them and nobody has an older idea of them
+ * afterwards.
+ */
+extern void sliced_toast_take_over(Relation rel);
+
 /* rewrite.c: VACUUM FULL and CLUSTER */
 extern void sliced_relation_copy_for_cluster(Relation OldTable, Relation NewTable,
 											 Relation OldIndex, bool use_sort,

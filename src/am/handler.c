@@ -50,6 +50,7 @@ sliced_handler(PG_FUNCTION_ARGS)
 		sliced_scan_callbacks(&routine);
 		sliced_modify_callbacks(&routine);
 		sliced_bridge_callbacks(&routine);
+		sliced_foreign_toast_callbacks(&routine);
 		routine.relation_copy_for_cluster = sliced_relation_copy_for_cluster;
 		routine.relation_toast_am = sliced_relation_toast_am;
 		routine.relation_fetch_toast_slice = sliced_relation_fetch_toast_slice;

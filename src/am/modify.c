@@ -18,6 +18,7 @@
 
 #include "access/heaptoast.h"
 #include "am/am.h"
+#include "base/identity.h"
 #include "executor/tuptable.h"
 #include "format/pointer.h"
 #include "storage/bufmgr.h"
@@ -107,12 +108,9 @@ is_long_inline_row(SlicedRowToast *rt)
 	return !rt->core_way && rt->tuple->t_len > TOAST_TUPLE_THRESHOLD;
 }
 
-/*
- * heapam has stored 'stored' in place of 'tuple', which the caller goes on with:
- * RETURNING may ask for its xmin.
- */
-static void
-adopt_header(HeapTuple tuple, HeapTuple stored)
+/* The caller goes on with 'tuple': RETURNING may ask for its xmin. */
+void
+sliced_header_adopt(HeapTuple tuple, HeapTuple stored)
 {
 	HeapTupleHeader to = tuple->t_data;
 	HeapTupleHeader from = stored->t_data;
@@ -194,6 +192,13 @@ update_row(Relation rel, ItemPointer otid, SlicedRowToast *rt, CommandId cid,
 	return result;
 }
 
+/* Must new values be stored as core stores them? */
+static bool
+is_core_way(Relation rel)
+{
+	return sliced_toast_is_foreign(rel) || sliced_is_decoded(rel);
+}
+
 /*
  * Insert 'tuple', speculatively if 'spec_token' is not NULL.
  */
@@ -213,7 +218,7 @@ insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 	}
 
 	if (!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(tuple) ||
-		sliced_is_decoded(rel))
+		is_core_way(rel))
 		heap_insert(rel, tuple, cid, options, bistate);
 	else
 	{
@@ -233,7 +238,7 @@ insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 		if (spec_token != NULL)
 			HeapTupleHeaderSetSpeculativeToken(rt.tuple->t_data, *spec_token);
 		insert_row(rel, &rt, cid, options, bistate);
-		adopt_header(tuple, rt.tuple);
+		sliced_header_adopt(tuple, rt.tuple);
 		leave_work_context(work, old);
 	}
 	slot->tts_tid = tuple->t_self;
@@ -300,7 +305,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 		{
 			if (work == NULL)
 			{
-				if (sliced_is_decoded(rel))
+				if (is_core_way(rel))
 					break;
 				work = enter_work_context(&old);
 				inserted = palloc(nslots * sizeof(TupleTableSlot *));
@@ -332,7 +337,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 			bool		should_free;
 			HeapTuple	tuple = ExecFetchSlotHeapTuple(slots[i], false, &should_free);
 
-			adopt_header(tuple, stored);
+			sliced_header_adopt(tuple, stored);
 			if (should_free)
 				pfree(tuple);
 			slots[i]->tts_tid = inserted[i]->tts_tid;
@@ -375,11 +380,12 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 {
 	bool		decoded = sliced_is_decoded(rel);
 	bool		expose = decoded && oldtup != NULL && sliced_identity_needs_values(rel, oldtup);
+	bool		core_way = expose || sliced_toast_is_foreign(rel);
 	SlicedWriter *writer = NULL;
 	SlicedRowToast rt;
 	TM_Result	result;
 
-	sliced_row_toast(&rt, rel, newtup, oldtup, NULL, expose,
+	sliced_row_toast(&rt, rel, newtup, oldtup, NULL, core_way,
 					 &writer, 0, sliced_hides_slices(rel));
 
 	/*
@@ -408,7 +414,7 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 	}
 
 	result = update_row(rel, otid, &rt, cid, crosscheck, wait, tmfd, lockmode);
-	adopt_header(newtup, rt.tuple);
+	sliced_header_adopt(newtup, rt.tuple);
 
 	if (expose)
 		sliced_old_row_expose(rel, otid, false);

@@ -25,6 +25,7 @@
 #include "access/rewriteheap.h"
 #include "access/xact.h"
 #include "am/am.h"
+#include "base/identity.h"
 #include "catalog/catalog.h"
 #include "commands/progress.h"
 #include "format/pointer.h"
@@ -421,6 +422,9 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 										ALLOCSET_DEFAULT_SIZES);
 	rw.dying_rows = make_set("sliced dying rows", sizeof(ItemPointerData));
 	rw.dying_values = make_set("sliced dying values", sizeof(Oid));
+	/* the contents of a foreign toast relation could not be exchanged for those of ours */
+	if (OidIsValid(newrel->rd_toastoid) && sliced_toast_is_foreign(oldrel))
+		sliced_toast_take_over(oldrel);
 	rw.heap = begin_heap_rewrite(oldrel, newrel, oldest_xmin, *xid_cutoff, *multi_cutoff);
 	if (OidIsValid(newrel->rd_rel->reltoastrelid))
 	{

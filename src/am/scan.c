@@ -24,6 +24,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "am/am.h"
+#include "base/identity.h"
 #include "base/limits.h"
 #include "executor/tuptable.h"
 #include "format/pointer.h"
@@ -37,10 +38,15 @@
 #define SO_NO_MARKED_ROWS	((uint32) 1 << 31)
 
 static pg_noinline void
-replace_by_flagged_copy(TupleTableSlot *slot)
+replace_by_flagged_copy(Relation rel, TupleTableSlot *slot)
 {
 	HeapTupleHeader header;
 
+	if (sliced_toast_is_foreign(rel))
+	{
+		sliced_slot_flatten(rel, slot);
+		return;
+	}
 	ExecMaterializeSlot(slot);
 	header = ((HeapTupleTableSlot *) slot)->tuple->t_data;
 	header->t_infomask |= HEAP_HASEXTERNAL;
@@ -49,10 +55,10 @@ replace_by_flagged_copy(TupleTableSlot *slot)
 
 /* The slot has just been filled by heap. */
 static inline void
-restore_flag(TupleTableSlot *slot)
+restore_flag(Relation rel, TupleTableSlot *slot)
 {
 	if (unlikely(sliced_tuple_is_marked(((HeapTupleTableSlot *) slot)->tuple->t_data)))
-		replace_by_flagged_copy(slot);
+		replace_by_flagged_copy(rel, slot);
 }
 
 /*
@@ -109,7 +115,7 @@ ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
 	if (scan->rs_snapshot->snapshot_type == SNAPSHOT_DIRTY)
 		return !TransactionIdIsValid(scan->rs_snapshot->xmin) ||
 			wait_for_slices(scan->rs_rd, tuple);
-	replace_by_flagged_copy(slot);
+	replace_by_flagged_copy(scan->rs_rd, slot);
 	return true;
 }
 
@@ -162,7 +168,7 @@ sliced_scan_getnextslot_tidrange(TableScanDesc scan, ScanDirection direction,
 {
 	if (!heap_getnextslot_tidrange(scan, direction, slot))
 		return false;
-	restore_flag(slot);
+	restore_flag(scan->rs_rd, slot);
 	return true;
 }
 
@@ -178,7 +184,7 @@ sliced_index_fetch_tuple(struct IndexFetchTableData *scan, ItemPointer tid,
 		if (snapshot->snapshot_type != SNAPSHOT_TOAST ||
 			!sliced_row_is_stale(scan->rel, slot))
 		{
-			restore_flag(slot);
+			restore_flag(scan->rel, slot);
 			return true;
 		}
 	} while (*call_again);
@@ -191,7 +197,7 @@ sliced_tuple_fetch_row_version(Relation rel, ItemPointer tid, Snapshot snapshot,
 {
 	if (!sliced_heap->tuple_fetch_row_version(rel, tid, snapshot, slot))
 		return false;
-	restore_flag(slot);
+	restore_flag(rel, slot);
 	return true;
 }
 
@@ -228,7 +234,7 @@ sliced_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot, TupleTableSl
 												 wait_policy, flags, tmfd);
 
 	if (result == TM_Ok)
-		restore_flag(slot);
+		restore_flag(rel, slot);
 	return result;
 }
 
@@ -238,7 +244,7 @@ sliced_scan_analyze_next_tuple(TableScanDesc scan, TransactionId OldestXmin,
 {
 	if (!sliced_heap->scan_analyze_next_tuple(scan, OldestXmin, liverows, deadrows, slot))
 		return false;
-	restore_flag(slot);
+	restore_flag(scan->rs_rd, slot);
 	return true;
 }
 
@@ -248,7 +254,7 @@ sliced_scan_bitmap_next_tuple(TableScanDesc scan, struct TBMIterateResult *tbmre
 {
 	if (!sliced_heap->scan_bitmap_next_tuple(scan, tbmres, slot))
 		return false;
-	restore_flag(slot);
+	restore_flag(scan->rs_rd, slot);
 	return true;
 }
 
@@ -258,7 +264,7 @@ sliced_scan_sample_next_tuple(TableScanDesc scan, struct SampleScanState *scanst
 {
 	if (!sliced_heap->scan_sample_next_tuple(scan, scanstate, slot))
 		return false;
-	restore_flag(slot);
+	restore_flag(scan->rs_rd, slot);
 	return true;
 }
 

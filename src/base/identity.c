@@ -5,5 +5,38 @@
 #include "postgres.h"
 
 #include "base/identity.h"
+#include "utils/memutils.h"
+#include "utils/relcache.h"
 
 const TableAmRoutine *sliced_routine = NULL;
+
+/* What rd_amcache of a table of ours points to. */
+typedef struct TableCache
+{
+	bool		toast_is_foreign;
+} TableCache;
+
+bool
+sliced_toast_is_foreign(Relation rel)
+{
+	TableCache *cache = rel->rd_amcache;
+	bool		result = false;
+
+	if (cache != NULL)
+		return cache->toast_is_foreign;
+
+	if (OidIsValid(rel->rd_rel->reltoastrelid))
+	{
+		/* whoever has locked the table keeps its toast relation as it is */
+		Relation	toastrel = RelationIdGetRelation(rel->rd_rel->reltoastrelid);
+
+		/* if it is missing, core shall say so */
+		result = toastrel == NULL || !sliced_is_ours(toastrel);
+		if (toastrel != NULL)
+			RelationClose(toastrel);
+	}
+	cache = MemoryContextAlloc(CacheMemoryContext, sizeof(TableCache));
+	cache->toast_is_foreign = result;
+	rel->rd_amcache = cache;
+	return result;
+}

@@ -20,4 +20,11 @@ sliced_is_ours(Relation rel)
 	return sliced_routine != NULL && rel->rd_tableam == sliced_routine;
 }
 
+/*
+ * Does the table have a toast relation that is not ours?  'rel' is a table of
+ * ours.  The answer is kept in its relcache entry: whoever gives the table other
+ * files, or another toast relation, invalidates that.
+ */
+extern bool sliced_toast_is_foreign(Relation rel);
+
 #endif

@@ -21,6 +21,7 @@
 #include "base/identity.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "fmgr.h"
 #include "format/pointer.h"
 #include "funcapi.h"
@@ -209,6 +210,23 @@ verify_table(Verify *v, Snapshot snapshot)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
+/*
+ * Others may have exchanged files and toast relations (am/foreign_toast.c).  Is the
+ * toast relation what the table's access method would have created?
+ */
+static void
+verify_access_methods(Verify *v)
+{
+	const char *repair = sliced_is_ours(v->rel) ? "VACUUM FULL of the table" :
+		"ALTER TABLE ... SET ACCESS METHOD sliced";
+
+	if (sliced_is_ours(v->rel) != sliced_is_ours(v->toastrel))
+		put(v, "foreign toast relation", false, InvalidOid, -1,
+			psprintf("the table has access method \"%s\", its toast relation \"%s\"; %s repairs that",
+					 get_am_name(v->rel->rd_rel->relam),
+					 get_am_name(v->toastrel->rd_rel->relam), repair));
+}
+
 /* Report every object in the toast relation that no row owns, once. */
 static void
 verify_no_orphans(Verify *v, Snapshot snapshot)
@@ -273,7 +291,10 @@ sliced_verify(PG_FUNCTION_ARGS)
 				errmsg("\"%s\" is a partitioned table", RelationGetRelationName(v.rel)),
 				errhint("Verify its partitions: SELECT v.* FROM pg_partition_tree('%s') p, sliced.verify(p.relid) v WHERE p.isleaf;",
 						RelationGetRelationName(v.rel)));
-	if (!sliced_is_ours(v.rel) || v.rel->rd_rel->relkind == RELKIND_TOASTVALUE)
+	if (OidIsValid(v.rel->rd_rel->reltoastrelid))
+		v.toastrel = table_open(v.rel->rd_rel->reltoastrelid, AccessShareLock);
+	if (!(sliced_is_ours(v.rel) || (v.toastrel != NULL && sliced_is_ours(v.toastrel))) ||
+		v.rel->rd_rel->relkind == RELKIND_TOASTVALUE)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a table of access method \"sliced\"",
@@ -288,11 +309,12 @@ sliced_verify(PG_FUNCTION_ARGS)
 								   ALLOCSET_DEFAULT_SIZES);
 	v.objects = hash_create("sliced objects", 1024, &ctl, HASH_ELEM | HASH_BLOBS);
 	v.last_notice = GetCurrentTimestamp();
-	if (OidIsValid(v.rel->rd_rel->reltoastrelid))
-		v.toastrel = table_open(v.rel->rd_rel->reltoastrelid, AccessShareLock);
 	snapshot = take_snapshot();
 	if (v.toastrel != NULL)
+	{
+		verify_access_methods(&v);
 		sliced_scan_open(&v.scan, v.toastrel, snapshot, AccessShareLock);
+	}
 
 	verify_table(&v, snapshot);
 	if (v.toastrel != NULL)

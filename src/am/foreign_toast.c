@@ -1,0 +1,152 @@
+/*
+ * foreign_toast.c
+ *	  Tables and toast relations that others have exchanged.
+ *
+ * Some tools copy a table and then exchange files and toast relations in the
+ * catalogs, as pg_repack does.  The copy has the default access method, the table
+ * keeps its own.  Two things can come of that.
+ *
+ * A table of ours gets a toast relation of heap's (a foreign one).  Core reads it
+ * with heap's function, which knows core's chunks only.  So no slice may be
+ * written there: new values go the core way (modify.c).  Slices that are in it
+ * nevertheless, since earlier versions of ours wrote them, are read here.  VACUUM
+ * FULL and CLUSTER take the toast relation over before they begin: files look the
+ * same, and our function reads both formats.
+ *
+ * A table of heap's gets rows of ours.  heap does not know the marker and would
+ * copy their pointers into other tables.  Nothing of ours is asked then, so the
+ * copy is refused when it is created.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "am/am.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "executor/tuptable.h"
+#include "format/pointer.h"
+#include "store/reader.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+static Datum
+read_value(Relation toastrel, const struct varatt_external *ptr)
+{
+	uint32		size = sliced_pointer_size(ptr);
+	struct varlena *value = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(value, VARHDRSZ + size);
+	if (!sliced_value_read(toastrel, ptr->va_valueid, 0, size, VARDATA(value)))
+		sliced_report_corruption(toastrel, ptr->va_valueid, 0, "it is not stored as slices");
+	return PointerGetDatum(value);
+}
+
+void
+sliced_slot_flatten(Relation rel, TupleTableSlot *slot)
+{
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "sliced foreign toast",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
+	TupleDesc	desc = RelationGetDescr(rel);
+	Datum	   *values = palloc(desc->natts * sizeof(Datum));
+	bool	   *isnull = palloc(desc->natts * sizeof(bool));
+	Relation	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+	HeapTuple	flat;
+
+	heap_deform_tuple(tuple, desc, values, isnull);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		struct varatt_external ptr;
+
+		if (!isnull[i] && TupleDescAttr(desc, i)->attlen == -1 &&
+			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(values[i])))
+			values[i] = read_value(toastrel, &ptr);
+	}
+	table_close(toastrel, AccessShareLock);
+
+	flat = heap_form_tuple(desc, values, isnull);
+	flat->t_tableOid = RelationGetRelid(rel);
+	sliced_header_adopt(flat, tuple);
+	/* the slot takes a copy */
+	ExecForceStoreHeapTuple(flat, slot, false);
+	slot->tts_tid = flat->t_self;
+	slot->tts_tableOid = flat->t_tableOid;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+}
+
+/*
+ * Toast relations have no dependency on their access method; core does not give
+ * them any either.
+ */
+void
+sliced_toast_take_over(Relation rel)
+{
+	Oid			toastrelid = rel->rd_rel->reltoastrelid;
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(toastrelid));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", toastrelid);
+	((Form_pg_class) GETSTRUCT(tuple))->relam = rel->rd_rel->relam;
+	CatalogTupleUpdate(pg_class, &tuple->t_self, tuple);
+	heap_freetuple(tuple);
+	table_close(pg_class, RowExclusiveLock);
+	/* so that whoever opens it from here on, we included, uses our functions */
+	CommandCounterIncrement();
+}
+
+/*
+ * Is this new table, of ours, the one into which pg_repack copies a table that is
+ * not?  If so return the name of the latter.
+ */
+static char *
+table_to_be_repacked(Relation rel)
+{
+	char	   *schema = get_namespace_name(RelationGetNamespace(rel));
+	Oid			relid;
+	int			end = 0;
+	HeapTuple	tuple;
+	char	   *result = NULL;
+
+	if (schema == NULL || strcmp(schema, "repack") != 0 ||
+		sscanf(RelationGetRelationName(rel), "table_%u%n", &relid, &end) != 1 ||
+		RelationGetRelationName(rel)[end] != '\0')
+		return NULL;
+
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	if (((Form_pg_class) GETSTRUCT(tuple))->relam != rel->rd_rel->relam)
+		result = pstrdup(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname));
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+static void
+sliced_relation_set_new_filenode(Relation rel, const RelFileNode *newrnode,
+								 char persistence, TransactionId *freeze_xid,
+								 MultiXactId *min_multi)
+{
+	char	   *table = table_to_be_repacked(rel);
+
+	if (table != NULL)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("pg_repack cannot give table \"%s\" rows of access method \"sliced\"",
+					   table),
+				errdetail("The table would keep its own access method, which cannot read them."),
+				errhint("Run pg_repack with PGOPTIONS='-c default_table_access_method=heap'."));
+	sliced_heap->relation_set_new_filenode(rel, newrnode, persistence, freeze_xid, min_multi);
+}
+
+void
+sliced_foreign_toast_callbacks(TableAmRoutine *routine)
+{
+	routine->relation_set_new_filenode = sliced_relation_set_new_filenode;
+}
