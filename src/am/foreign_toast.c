@@ -9,9 +9,9 @@
  * A table of ours gets a toast relation of heap's (a foreign one).  Core reads it
  * with heap's function, which knows core's chunks only.  So no slice may be
  * written there: new values go the core way (modify.c).  Slices that are in it
- * nevertheless, since earlier versions of ours wrote them, are read here.  VACUUM
- * FULL and CLUSTER take the toast relation over before they begin: files look the
- * same, and our function reads both formats.
+ * nevertheless, from versions that did not ask, are read here, before the row gets
+ * to the executor.  VACUUM FULL and CLUSTER take the toast relation over before
+ * they begin: files look the same, and our function reads both formats.
  *
  * A table of heap's gets rows of ours.  heap does not know the marker and would
  * copy their pointers into other tables.  Nothing of ours is asked then, so the
@@ -80,10 +80,7 @@ sliced_slot_flatten(Relation rel, TupleTableSlot *slot)
 	MemoryContextDelete(work);
 }
 
-/*
- * Toast relations have no dependency on their access method; core does not give
- * them any either.
- */
+/* Toast relations have no dependency on their access method: none needs to change. */
 void
 sliced_toast_take_over(Relation rel)
 {
