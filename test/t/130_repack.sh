@@ -33,9 +33,11 @@ CREATE FUNCTION state(rel regclass) RETURNS text LANGUAGE sql AS $$
 $$;
 END
 
+# Statements are printed, for a session of their own or one that goes on.
+
 # twice STATEMENT: for both tables, "@" in the statement, in one transaction.
 twice() {
-    sql -c "BEGIN; ${1//@/ours}; ${1//@/theirs}; COMMIT"
+    echo "BEGIN; ${1//@/ours}; ${1//@/theirs}; COMMIT;"
 }
 
 # changes FROM TO: all kinds, to rows with these ids.
@@ -63,28 +65,39 @@ same() {
     is "$(sql -c "SELECT digest('ours')")" "$(sql -c "SELECT digest('theirs')")" "$1"
 }
 
+# How many slices, with a head, are there?
+slices() {
+    sql -c "SELECT count(*) FROM $(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'ours'") WHERE chunk_seq = -1"
+}
+
 repack() {
     PGOPTIONS="-c default_table_access_method=$1" as_user "$PGS_BINDIR/pg_repack" -d postgres -D -t "$2" 2>&1
 }
 
-# repack_busily DEFAULT: while two others change rows of their own
+# repack_busily DEFAULT: while two others change rows of their own, each in one session
 repack_busily() {
-    local who round rounds
+    local who round rounds before
     touch "$PGS_TMP/busy"
-    : >"$PGS_TMP/rounds"
+    rm -f "$PGS_TMP/rounds"
+    touch "$PGS_TMP/rounds"
     for who in 0 1; do
         for ((round = 0; round < 1000; round++)); do
             [ -e "$PGS_TMP/busy" ] || break
+            sleep 0.2
             changes $((who * 25 + 1)) $((who * 25 + 25))
             twice "delete from @ where id = $((1001 + who * 25 + round % 25))"
             twice "insert into @ select $((1001 + who * 25 + round % 25)), $round, dense(10000, $round)"
-            echo "$who $round" >>"$PGS_TMP/rounds"
-        done &
+            echo "\\! echo $round >>rounds"
+        done | sql &
     done
     # pg_repack waits for a transaction as old as itself, and keeps a log of what others do
-    sql -c 'SELECT pg_sleep(2)' >/dev/null &
-    repack "$1" ours >"$PGS_TMP/said" || sed 's/^/# /' "$PGS_TMP/said"
-    rounds=$(wc -l <"$PGS_TMP/rounds")
+    sql -c 'SELECT pg_sleep(3)' >/dev/null &
+    until [ -s "$PGS_TMP/rounds" ]; do sleep 0.1; done
+    before=$(wc -l <"$PGS_TMP/rounds")
+    repack "$1" ours >"$PGS_TMP/said" || echo "not ok - pg_repack: $(grep ERROR "$PGS_TMP/said")"
+    rounds=$(($(wc -l <"$PGS_TMP/rounds") - before))
+    # and in what it has left behind
+    sleep 1
     rm "$PGS_TMP/busy"
     wait
     [ "$rounds" -gt 0 ] && echo "ok - $rounds rounds of changes meanwhile" || echo "not ok - no changes meanwhile"
@@ -95,7 +108,7 @@ for default in heap sliced; do
     sql -c 'CREATE TABLE ours (id int PRIMARY KEY, n int, t text, u text, b bytea, gone text, j jsonb) USING sliced' \
         -c 'ALTER TABLE ours ALTER b SET STORAGE EXTERNAL' -c 'CREATE INDEX ON ours (right(t, 20))' \
         -c 'ALTER TABLE ours DROP gone' -c 'CREATE TABLE theirs (LIKE ours INCLUDING ALL) USING heap'
-    rows 1 60
+    rows 1 60 | sql
     repack_busily $default
     same "$name: pg_repack keeps all rows, and what others change meanwhile"
     case $default in
@@ -103,13 +116,13 @@ for default in heap sliced; do
         sliced) left='sliced in sliced, depends on 1' ;;
     esac
     is "$(sql -c "SELECT state('ours')")" "$left" "$name: what verify() says of it"
+    [ $default = sliced ] || is "$(slices)" 0 "$name: nobody writes slices for core to read"
 
-    rows 61 80
-    changes 1 80
+    { rows 61 80; changes 1 80; } | sql
     sql -c 'COPY theirs TO STDOUT' | sed 's/^/9/' >"$PGS_TMP/rows"
     sql -c "COPY ours FROM STDIN" <"$PGS_TMP/rows"
     sql -c "COPY theirs FROM STDIN" <"$PGS_TMP/rows"
-    twice 'delete from @ where id % 7 = 0'
+    twice 'delete from @ where id % 7 = 0' | sql
     same "$name: what is written afterwards is read"
     is "$(sql -c "SELECT state('ours')")" "$left" "$name: verify() finds nothing else"
 
@@ -124,19 +137,18 @@ for default in heap sliced; do
     same "$name: pg_repack again"
     sql -c 'VACUUM FULL ours'
     same "$name: VACUUM FULL keeps all rows"
-    changes 1 80
-    rows 81 90
+    { changes 1 80; rows 81 90; } | sql
     same "$name: after VACUUM FULL"
     is "$(sql -c "SELECT state('ours')" -c 'SELECT count(*) > 1 FROM ours, sliced.inspect(t) WHERE id = 82')" \
         $'sliced in sliced, depends on 1\nt' "$name: VACUUM FULL leads back to slices"
 
     repack $default ours >/dev/null
     sql -c 'ALTER TABLE ours SET ACCESS METHOD heap'
-    changes 1 90
+    changes 1 90 | sql
     same "$name: SET ACCESS METHOD heap"
     repack heap ours >/dev/null
     sql -c 'ALTER TABLE ours SET ACCESS METHOD sliced'
-    changes 1 90
+    changes 1 90 | sql
     same "$name: and back"
     is "$(sql -c "SELECT state('ours')")" 'sliced in sliced, depends on 1' "$name: and back to slices"
 
