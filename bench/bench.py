@@ -100,7 +100,7 @@ class Bench:
 
     def same(self, variants, table, query):
         """Complain unless a query says the same of all variants."""
-        answers = {v.name: self.session.run(query.format(v.table(table)))[0] for v in variants}
+        answers = {v.name: self.session.run(query.format(v.table(table))) for v in variants}
         if len(set(map(str, answers.values()))) != 1:
             raise Error(f"results differ: {answers}")
 
@@ -108,7 +108,7 @@ class Bench:
         """Complain if anything is wrong with the values of sliced tables."""
         for v in variants:
             if v.method == "sliced":
-                wrong = self.session.run(f"SELECT * FROM sliced.verify('{v.table(table)}')")[0]
+                wrong = self.session.run(f"SELECT * FROM sliced.verify('{v.table(table)}')")
                 if wrong:
                     raise Error(f"sliced.verify() of {v.table(table)}: {wrong[:3]}")
 

@@ -1,56 +1,107 @@
-"""Draws one question as SVG: its curves, then a panel of bars per metric, a group per case, a bar per variant."""
+"""Draws one question: a panel of curves per metric, then a panel of bars per metric, a group per case."""
 
-import curves
-from drawing import TITLES, page, text
+from matplotlib import rcParams
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter
 
-COLORS = {"sliced lz4": "#1b6ca8", "sliced zstd": "#63b0e3", "sliced": "#1b6ca8", "loaded": "#1b6ca8"}
-OTHERS = ["#9a9a9a", "#cfcfcf"]         # heap
+TITLES = {"ms": "time, ms", "cpu ms": "CPU time, ms", "us": "time, µs", "cpu us": "CPU time, µs",
+          "MB": "size, MB", "WAL MB": "WAL, MB", "WAL B": "WAL, bytes", "buffers": "buffers"}
 
-BAR, GAP, LABELS, WIDTH, VALUES = 14, 12, 170, 330, 90
+# A variant's color: of its first case, and faded of its last one.
+SLICED, LIGHT, HEAP, GREY = ("#1b6ca8", "#8cc8f0"), ("#63b0e3", "#b4dcf5"), ("#6e6e6e", "#bebebe"), ("#b0b0b0", "#dedede")
+COLORS = {"sliced": SLICED, "loaded": SLICED, "sliced zstd": LIGHT, "heap": HEAP, "heap pglz": GREY,
+          "not loaded": GREY}
+DASHES = {"heap estimated": ":", "sliced zstd": "--", "heap pglz": "--"}
+
+INCH, WIDTH = 0.17, 7.5         # the height of a bar, the width of the drawing
+
+rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "pg_sliced", "font.size": 9,
+                 "axes.titlesize": 10, "axes.titleweight": "bold", "axes.titlelocation": "left",
+                 "axes.spines.top": False, "axes.spines.right": False})
+
+
+def colors(variant):
+    return COLORS.get(variant) or COLORS[variant.split()[0]]
+
+
+def faded(variant, place):
+    return LinearSegmentedColormap.from_list("", colors(variant))(place)
 
 
 def short(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def panel(results, question, metric, top, colors):
-    """One metric.  A group's longest bar has full width: compare within a group only."""
-    out, y = [text(10, top, TITLES.get(metric, metric), size=12, weight="bold")], top + 12
+def bytes_name(n, _=None):
+    for unit, name in ((1e6, "MB"), (1e3, "kB")):
+        if n >= unit:
+            return f"{n / unit:g} {name}"
+    return f"{n:g} B"
+
+
+def draw_curves(ax, curves, metric):
+    """A line per case and variant, both axes logarithmic; what is nothing cannot be drawn."""
+    lines = {(case, variant): [(x, y) for x, y in points if y > 0]
+             for (case, variant, m), points in curves.items() if m == metric}
+    cases = [*dict.fromkeys(case for case, _ in lines)]
+    for (case, variant), points in lines.items():
+        if points:
+            ax.plot(*zip(*points), DASHES.get(variant, "-"), label=f"{case}, {variant.removesuffix(' lz4')}",
+                    color=faded(variant, cases.index(case) / max(1, len(cases) - 1)))
+    ax.set(xscale="log", yscale="log")
+    ax.set_title(TITLES.get(metric, metric))
+    ax.xaxis.set_major_formatter(FuncFormatter(bytes_name))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,g}"))
+    ax.grid(color="#e4e4e4")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=8)
+
+
+def draw_bars(ax, results, question, metric):
+    """A group's longest bar has full width: compare within a group only."""
+    y, ticks = 0, {}
     for case in results.cases(question, metric=metric):
         variants = results.variants(question, case=case, metric=metric)
         medians = [results.median(question, case, v, metric) for v in variants]
         longest = max(medians) or 1
-        out.append(text(LABELS - 8, y + BAR * len(variants) / 2 + 4, case, "end"))
+        ticks[case] = y + (len(variants) - 1) / 2
         for v, median in zip(variants, medians):
-            width = WIDTH * median / longest
-            spread = WIDTH * median * results.spread(question, case, v, metric) / longest
-            out.append(f'<rect x="{LABELS}" y="{y}" width="{width:.1f}" height="{BAR - 2}" '
-                       f'fill="{colors[v]}"/>')
-            if spread >= 1:
-                middle = y + (BAR - 2) / 2
-                out.append(f'<path d="M{max(width - spread, 0) + LABELS:.1f} {middle}h'
-                           f'{min(spread, width) + spread:.1f}" stroke="#222"/>')
-            out.append(text(LABELS + width + spread + 5, y + BAR - 4, short(median), size=10))
-            y += BAR
-        y += GAP
-    return out, y + GAP
+            width = median / longest
+            spread = width * results.spread(question, case, v, metric)
+            ax.barh(y, width, height=0.85, color=colors(v)[0], xerr=spread if spread >= 0.003 else None)
+            ax.text(width + spread + 0.01, y, short(median), va="center", fontsize=8)
+            y += 1
+        y += 0.8
+    ax.set_yticks([*ticks.values()], ticks)
+    ax.set(xlim=(0, 1.15), ylim=(y - 0.8, -0.8), xticks=[])
+    ax.set_title(TITLES.get(metric, metric))
+    ax.spines["bottom"].set_visible(False)
+    shown = results.variants(question, metric=metric)
+    ax.legend([Patch(color=colors(v)[0]) for v in shown], shown, loc="lower right", bbox_to_anchor=(1, 1),
+              ncol=len(shown), frameon=False, fontsize=8, borderpad=0)
+
+
+def bars(results, question, metric):
+    """How many bars high a panel is."""
+    return sum(len(results.variants(question, case=case, metric=metric)) + 0.8
+               for case in results.cases(question, metric=metric))
 
 
 def plot(results, question, title, path):
-    variants = results.variants(question)
-    others = iter(OTHERS)
-    colors = {v: COLORS.get(v) or next(others) for v in variants}
-    out, x = [text(10, 22, title, size=15, weight="bold")], 10
-    for v in variants:
-        out += [f'<rect x="{x}" y="34" width="12" height="12" fill="{colors[v]}"/>', text(x + 17, 44, v)]
-        x += 30 + 7 * len(v)
-    width, y, lines = LABELS + WIDTH + VALUES, 74, results.curves(question)
-    if lines:
-        drawn, curves_width, y = curves.draw(lines, y)
-        out += drawn
-        width = max(width, curves_width)
-    for metric in results.metrics(question):
-        lines, y = panel(results, question, metric, y, colors)
-        out += lines
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(page(width, y, out))
+    curves, metrics = results.curves(question), results.metrics(question)
+    lines = [*dict.fromkeys(metric for _, _, metric in curves)]
+    heights = [2.6] * len(lines) + [0.5 + INCH * bars(results, question, m) for m in metrics]
+    figure = Figure(figsize=(WIDTH, 0.8 + sum(heights)), layout="constrained")
+    panels = iter(figure.subplots(len(heights), height_ratios=heights, squeeze=False).flat)
+    for metric in lines:
+        draw_curves(next(panels), curves, metric)
+    for metric in metrics:
+        draw_bars(next(panels), results, question, metric)
+    figure.suptitle(title, weight="bold", wrap=True)
+    save(figure, path)
+
+
+def save(figure, path):
+    """The same drawing is the same file."""
+    figure.savefig(path, metadata={"Date": None, "Creator": None})

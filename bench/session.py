@@ -1,12 +1,16 @@
-"""A psql that stays connected, and pgbench: the clients that measure."""
+"""What measures: a connection that knows what a command takes, and pgbench."""
 
 import json
 import os
 import re
 import subprocess
+import time
 
-BINDIR = os.environ["PGS_BINDIR"]
-END = "--end-of-results--"
+import psycopg
+from psycopg.types.json import set_json_loads
+
+# A jsonb stays the text that the server sends: that is what is compared.
+set_json_loads(bytes.decode)
 
 
 class Error(Exception):
@@ -14,40 +18,24 @@ class Error(Exception):
 
 
 class Session:
-    def __init__(self, database="postgres", settings=None):
-        self.psql = subprocess.Popen(
-            [f"{BINDIR}/psql", "-X", "-q", "-A", "-t", "-v", "VERBOSITY=terse", "-d", database],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, "PGOPTIONS": options(settings or {})})
-        self.run("\\timing on")
-        self.pid = self.value("SELECT pg_backend_pid()")
+    def __init__(self, database="postgres"):
+        # Prepared behind our back, a query would change its plan while it is measured.
+        self.connection = psycopg.connect(dbname=database, autocommit=True, prepare_threshold=None)
+        self.pid = self.connection.info.backend_pid
 
     def run(self, sql):
-        """Run one command; its rows as a list of lines, and milliseconds as psql saw them."""
-        end = "" if sql.startswith("\\") else "\n;"
+        """Run one command; its rows."""
         try:
-            self.psql.stdin.write(f"{sql}{end}\n\\echo {END}\n")
-            self.psql.stdin.flush()
-        except BrokenPipeError:
-            raise Error("psql has ended") from None
-        lines, ms = [], 0.0
-        for line in self.psql.stdout:
-            line = line.rstrip("\n")
-            if line == END:
-                break
-            timing = re.match(r"Time: ([0-9.]+) ms", line)
-            if timing:
-                ms += float(timing[1])
-            elif re.match(r"(psql:.*)?(ERROR|FATAL|PANIC):", line):
-                raise Error(f"{line}\n{sql[:500]}")
-            else:
-                lines.append(line)
-        else:
-            raise Error(f"psql ended\n{sql[:500]}")
-        return lines, ms
+            cursor = self.connection.execute(sql)
+        except psycopg.Error as e:
+            raise Error(f"{e}\n{sql[:500]}") from e
+        return cursor.fetchall() if cursor.description else []
 
     def time(self, sql):
-        return self.run(sql)[1]
+        """Milliseconds until the answer is here."""
+        begin = time.perf_counter()
+        self.run(sql)
+        return (time.perf_counter() - begin) * 1000
 
     def value(self, sql):
         """The only column of the only row."""
@@ -62,8 +50,8 @@ class Session:
 
     def buffers(self, sql):
         """Buffers that execution of a query touches, not counting its planning."""
-        plan = json.loads("\n".join(self.run(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {sql}")[0]))
-        plan = plan[0]["Plan"]
+        explained = self.value(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {sql}")
+        plan = json.loads(explained)[0]["Plan"]
         return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
     def cpu(self):
@@ -98,18 +86,13 @@ class Session:
         return {**self.with_wal(sql), "buffers": self.blocks() - before}
 
     def close(self):
-        self.psql.stdin.close()
-        self.psql.wait()
-
-
-def options(settings):
-    return " ".join(f"-c {name}={value}" for name, value in settings.items())
+        self.connection.close()
 
 
 def run_pgbench(database, settings, *arguments):
-    done = subprocess.run([f"{BINDIR}/pgbench", "-n", *map(str, arguments), database],
-                          capture_output=True, text=True,
-                          env={**os.environ, "PGOPTIONS": options(settings)})
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+    done = subprocess.run([f"{os.environ['PGS_BINDIR']}/pgbench", "-n", *map(str, arguments), database],
+                          capture_output=True, text=True, env={**os.environ, "PGOPTIONS": options})
     if done.returncode:
         raise Error(done.stderr)
     return done.stdout

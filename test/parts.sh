@@ -177,7 +177,10 @@ part_tiny() {
         "$root/dev" test --tiny unit regress isolation model core
 }
 
-part_bench() { "$root/bench/run" --quick; }
+part_bench() {
+    need_bench
+    "$root/bench/run" --quick
+}
 
 # Is the extension compiled with tiny limits (src/base/limits.h)?
 is_tiny() { [ -n "${PGS_CPPFLAGS:-}" ]; }
