@@ -91,6 +91,11 @@ class Bench:
                 for metric, value in measure(v).items():
                     self.add(case, v, metric, value)
 
+    def record(self, case, variant, size, costs):
+        """As points of curves."""
+        for metric, value in costs.items():
+            self.results.add_point(self.question, case, variant.name, metric, size, value)
+
     def time_query(self, case, variants, table, query, rounds=None):
         """Time a query with a warm cache; {} in it stands for the table."""
         for v in variants:
@@ -138,8 +143,8 @@ class Bench:
         """Of values that are changed."""
         return [10 * KB, 100 * KB, MB, 10 * MB, 100 * MB][:self.scale(5, 3)]
 
-    def time_loop(self, case, variants, table, size, statement):
-        """Time a statement that changes a value of this size; {} in it stands for the table, i counts."""
+    def time_loop(self, case, variants, table, size, statement, curve=None):
+        """Time a statement on a value of this size; {} in it stands for the table, i counts."""
         for v in variants:
             name = v.table(table)
             self.make_loop(f"{name}_loop", statement.format(name))
@@ -153,7 +158,10 @@ class Bench:
             turns[v] += n
             if v.method == "heap":
                 self.session.run(f"VACUUM {v.table(table)}")    # or it fills the disk
-            return per(n, costs)
+            costs = per(n, costs)
+            if curve:
+                self.record(curve, v, size, costs)
+            return costs
 
         self.interleave(case, variants, measure)
 

@@ -30,12 +30,6 @@ def times_to_do(b, ms):
     return max(1, min(1000, int(b.scale(100, 30) / ms)))
 
 
-def record(b, case, v, size, costs):
-    """As points of curves."""
-    for metric, value in costs.items():
-        b.results.add_point(b.question, case, v.name, metric, size, value)
-
-
 def make_arrays(b):
     """A function that makes documents of short numbers and long arrays, of n numbers and of a tenth as many."""
     b.session.run(
@@ -81,7 +75,7 @@ def time_access(b, case, variants, part, size, in_table):
     def measure(v):
         costs = per(times[v], {**b.session.times(queries[v]), "buffers": b.session.buffers(queries[v])})
         if case in ACCESSES:
-            record(b, case, v, size, costs)
+            b.record(case, v, size, costs)
         return costs if in_table else {}
 
     b.interleave(f"{size_name(size)}, {case}" if in_table else case, variants, measure, rounds=b.scale(5, 3))
@@ -111,7 +105,7 @@ def make_pages(b):
     b.session.run("CREATE TABLE items (id int, item jsonb)")
     b.session.run(f"COPY items FROM '{path}'")
     b.session.run(
-        "CREATE FUNCTION page(i int, n int) RETURNS jsonb LANGUAGE sql AS $$"
+        "CREATE OR REPLACE FUNCTION page(i int, n int) RETURNS jsonb LANGUAGE sql AS $$"
         "  SELECT jsonb_build_object('id', i, 'items', jsonb_agg(item ORDER BY turn, id), 'views', 0, 'state', 'open')"
         "  FROM (SELECT turn, id, item->'items'->0 AS item FROM items, generate_series(0, n / 4000) turn"
         "        ORDER BY turn, id LIMIT n) one $$")
@@ -187,7 +181,7 @@ def time_changes(b, size, changes, in_table):
         first, done[v] = done[v], done[v] + times[v]
         for case, costs in run(v, first, done[v]).items():
             costs = per(times[v], costs)
-            record(b, case, v, size, costs)
+            b.record(case, v, size, costs)
             if in_table:
                 for metric, value in costs.items():
                     b.add(f"{size_name(size)}, {case}", v, metric, value)

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-import workloads, appends, changes, jsonb, apis      # registers them
+import workloads, appends, changes, jsonb, apis, overview      # registers them
 from bench import WORKLOADS, Bench
 from goals import GOALS
 from plot import plot
@@ -89,7 +89,8 @@ def main():
             continue
         done.append(name)
         print_table(results, name)
-        plot(results, name, WORKLOADS[name].__doc__, os.path.join(output, f"{name}.svg"))
+        draw = getattr(WORKLOADS[name], "draw", plot)
+        draw(results, name, WORKLOADS[name].__doc__, os.path.join(output, f"{name}.svg"))
         print(f"ok - {name} ({time.monotonic() - begin:.0f} s)", flush=True)
 
     about["goals"] = checked = check_goals(results, done)
