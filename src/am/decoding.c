@@ -2,16 +2,16 @@
  * decoding.c
  *	  What logical decoding must be able to see.
  *
- * Decoding rebuilds values from the WAL of core's chunks and cannot read
- * slices, so a row that somebody may decode goes the core way.  Whether anybody
- * may is exact, per transaction: a slot decodes only transactions that had no
- * xid yet when it was created.  So we take the xid first and then look for
- * logical slots, of any database, since a slot can be copied into another; if
- * there is none, none made later will decode this transaction.
+ * Decoding rebuilds values from the WAL of core's chunks and cannot read slices,
+ * so a row that somebody may decode goes the core way.  The answer is exact for
+ * each transaction: a slot decodes only transactions that had no xid yet when it
+ * was created.  So we take the xid first and then look for logical slots, of any
+ * database, since a slot can be copied into another; if there is none, none made
+ * later will decode this transaction.
  *
- * The identity of an old row is logged as well.  heapam fetches its values only
- * if the tuple has HEAP_HASEXTERNAL, which our rows do not have on disk, so it
- * is set for as long as heapam needs it.
+ * The identity of an old row is logged as well. heapam fetches its values only if
+ * the tuple has HEAP_HASEXTERNAL.  Our rows do not have it on disk, so we set it
+ * for as long as heapam needs it.
  */
 #include "postgres.h"
 

@@ -8,9 +8,9 @@
  * back; a relcache callback exchanges it again.
  *
  * Long rows: heapam calls core's toaster for rows longer than a quarter of a
- * page, and how long it lets them be is a storage parameter of the table
- * (toast_tuple_target).  Where the table does not set it, ours is put in its
- * place while heapam works on such a row.
+ * page; how long it lets them be is a storage parameter of the table
+ * (toast_tuple_target).  If the table does not set it, we put ours in its place
+ * while heapam works on such a row.
  *
  * Nothing of this outlives an error.
  */

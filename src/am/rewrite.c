@@ -13,9 +13,9 @@
  * (rd_toastoid), values keep their ids.  Versions of one row that share a value
  * then share it in the new table: the first one writes it.
  *
- * Versions that are dead to everybody who comes after us, but not to all others
- * yet, are copied with their values.  Nobody will delete those values when the
- * versions go, so we do, at the end: whoever still sees such a version reads
+ * Versions that are dead for new snapshots, still visible to some old ones, are
+ * copied with their values.  Nobody will delete those values when the versions
+ * go, so we delete them at the end: whoever still sees such a version reads
  * deleted slices as well.
  */
 #include "postgres.h"
@@ -87,9 +87,9 @@ take_apart(Rewrite *rw, HeapTuple tuple, TupleDesc tuple_desc)
 }
 
 /*
- * Write the new values of a row, but for what another version of it has brought
- * already: a value that grew has one id in all versions, and the shorter ones
- * are the beginning of the longer.
+ * Write the new values of a row, except what another version of it has brought
+ * already: a value that grew has one id in all versions, and a shorter one is the
+ * beginning of a longer one.
  */
 static void
 write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
@@ -118,9 +118,9 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 }
 
 /*
- * Hand the row to the rewrite module, which may store others, whose place in
- * their update chains is now known, along with it; or, with no row, store all
- * that are left.
+ * Hand the row to the rewrite module.  It may store others along with it, whose
+ * place in their update chains is now known.  Without a row, store all that are
+ * left.
  */
 static void
 put_row(Rewrite *rw, HeapTuple tuple, HeapTuple copy)

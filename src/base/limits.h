@@ -34,7 +34,7 @@
  */
 #define SLICED_ROW_INLINE_MAX		SLICED_LIMIT(2704, 96)
 
-/* So much of a document is compressed to guess how it will compress. */
+/* How much of a document to compress to guess how it will compress. */
 #define SLICED_PROBE				SLICED_LIMIT(4096, 64)
 
 /* ---- slices ---- */
@@ -63,7 +63,7 @@
 /* Slices that a reader keeps for later pieces: enough for containers nested four deep. */
 #define SLICED_KEPT_SLICES			SLICED_LIMIT(4, 2)
 
-/* So much of a slice is decompressed at least, where a part of it is needed. */
+/* How much of a slice to decompress at least where a part of it is needed. */
 #define SLICED_FIRST_PART			SLICED_LIMIT(32 * 1024, 64)
 
 /* Sequential scans of fewer pages do not ask whether the toast relation is empty. */
@@ -74,7 +74,10 @@
 /* Small slices are merged when the value grows past a multiple of this: a row or a few. */
 #define SLICED_MERGE_BYTES			SLICED_LIMIT(8 * 1024, 256)
 
-/* All slices since the last multiple of this are, past the next: a whole slice. */
+/*
+ * All slices since the last multiple of this are merged past the next one: a
+ * whole slice.
+ */
 #define SLICED_SEAL_BYTES			SLICED_LIMIT(128 * 1024, 1024)
 
 /* Longest tail: every update leaves a dead version of it, for which pages must have room. */
@@ -95,12 +98,12 @@
 /* Shorter values are written anew: they fit in two rows. */
 #define SLICED_WORTH_SHARING		SLICED_LIMIT(3000, 48)
 
-/* So much garbage is let be, besides half of the value: a row or a few. */
+/* Garbage to leave alone, besides half of the value: a row or a few. */
 #define SLICED_GARBAGE_MIN			SLICED_LIMIT(8 * 1024, 64)
 
 /*
- * Pieces of a value: so many, one more for each so many bytes, so many at most.
- * Every change writes the list, and of documents many short ones are expected.
+ * Pieces of a value: this many, one more for each so many bytes, up to a maximum.
+ * Every change writes the list, and we expect many short changes of documents.
  */
 #define SLICED_PIECES				SLICED_LIMIT(24, 8)
 #define SLICED_PIECES_EACH			SLICED_LIMIT(256 * 1024, 256)
@@ -144,31 +147,34 @@
 /* After failures in a row only one in 2^this values is compared. */
 #define SLICED_COMPARE_BACKOFF		SLICED_LIMIT(8, 0)
 
-/* Shorter containers are compared as a whole, and of shorter values nothing is shared. */
+/* Shorter containers are compared as a whole; shorter values share nothing. */
 #define SLICED_SHORT_CONTAINER		SLICED_LIMIT(256, 16)
 #define SLICED_SHORT_VALUE			SLICED_LIMIT(256, 16)
 
 /* ---- documents ---- */
 
-/* Shorter documents are stored as they are, and values in one do not lie apart. */
+/*
+ * Shorter documents are stored as they are; shorter values do not get slices of
+ * their own.
+ */
 #define SLICED_JSONB_CUT_MIN		SLICED_LIMIT(16 * 1024, 128)
 #define SLICED_JSONB_LONG_VALUE		SLICED_LIMIT(4096, 32)
 
 /*
- * Long values of a document: so many, one more for each so many bytes, so many at
- * most.  Each is two pieces in the head.
+ * Long values of a document: this many, one more for each so many bytes, up to a
+ * maximum.  Each takes two pieces in the head.
  */
 #define SLICED_JSONB_REGIONS		SLICED_LIMIT(4, 2)
 #define SLICED_JSONB_REGIONS_EACH	SLICED_LIMIT(1024 * 1024, 1024)
 #define SLICED_JSONB_REGIONS_MAX	SLICED_LIMIT(32, 32)
 
-/* Levels of a path, or of containers in each other, past which core's ways are taken. */
+/* Levels of a path, or of nested containers, that we look into. */
 #define SLICED_JSONB_LEVELS			SLICED_LIMIT(64, 4)
 
 /* Containers with more entries are not edited: their new entries are made in memory. */
 #define SLICED_JSONB_MAX_ENTRIES	SLICED_LIMIT(16 * 1024 * 1024, 1024)
 
-/* Documents in memory: so many, and together so long, where they are more than one. */
+/* Documents in memory: how many, and how long together if there is more than one. */
 #define SLICED_DOCUMENTS			SLICED_LIMIT(8, 2)
 #define SLICED_DOCUMENTS_TOGETHER	SLICED_LIMIT(64 * 1024 * 1024, 4096)
 

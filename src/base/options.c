@@ -29,8 +29,8 @@ sliced_options_exchange(SlicedOptions *options, Relation rel)
 }
 
 /*
- * If the relcache has rebuilt the entry meanwhile, it has freed what it found
- * there, ours, and what we saved is nobody's any more.
+ * If the relcache has rebuilt the entry meanwhile, it has freed the options it
+ * found there, which were ours, and nobody owns the ones that we saved.
  */
 void
 sliced_options_restore(SlicedOptions *options)

@@ -2,16 +2,16 @@
  * lz4.c
  *	  LZ4: fast in both directions, looks back 64 kB.
  *
- * A slice begins with nothing to look back at, so slices of 64 kB miss half of
- * what there is to find; 128 kB miss a quarter, which costs 2 to 4 % on logs and
- * documents.
+ * A slice begins with nothing to look back at.  So slices of 64 kB miss half of
+ * what there is to find, slices of 128 kB a quarter, which costs 2 to 4 % on logs
+ * and documents.
  *
- * The library's function for a single block takes another hash table below 64 kB,
- * which finds more and shorter matches.  That for a stream of blocks, of which
- * there is one here, always takes the table for long ones: slices of a few kB come
- * out up to 6 % smaller where they are JSON, 2 % larger where they are logs, and
- * both ways take less time.  Only where it finds next to nothing, as in digits or
- * lists of UUIDs, short matches are worth theirs.
+ * The library's function for a single block uses another hash table below 64 kB,
+ * which finds more and shorter matches.  Its function for a stream of blocks,
+ * here a stream of one, always uses the table for long blocks: slices of a few kB
+ * come out up to 6 % smaller if they are JSON, 2 % larger if they are logs, and
+ * take less time in both directions.  Short matches are worth their time only
+ * where that finds next to nothing, as in digits or lists of UUIDs.
  */
 #include <lz4.h>
 

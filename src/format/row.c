@@ -3,9 +3,8 @@
  *	  Encodes and decodes rows of the toast relation, and decides how large
  *	  they are.
  *
- * Where a slice takes more than one row, it is cut after compression, so rows
- * can have whatever size fills pages best and slices whatever size compresses
- * best.
+ * A slice that takes more than one row is cut after compression.  So rows have
+ * the sizes that fill pages best, and slices the sizes that compress best.
  */
 #include "postgres.h"
 
@@ -18,10 +17,10 @@
 #include "format/utf8.h"
 
 /*
- * Sizes of a whole tuple of which 1, 2, 3 or 4 fill a page.  Each is a little
+ * Sizes of a whole tuple: 1, 2, 3 or 4 of them fill a page.  Each is a little
  * below what would fit: the free space map rounds down to 32 bytes, and a page
- * that once held more tuples keeps their line pointers for a while.  A larger
- * row would never be put where an equal one was before.
+ * that once held more tuples keeps their line pointers for a while.  A larger row
+ * would never be put where an equal one was before.
  */
 static const uint32 tuple_fill[] = {8000, 4064, 2704, 2032};
 
@@ -33,10 +32,10 @@ static const char checksum_mismatch[] = "checksum mismatch";
 #define TUPLE_OVERHEAD	(MAXALIGN(SizeofHeapTupleHeader) + 4 + 4 + 4)
 
 /*
- * A row that fills its share of a page is good, and so is a small one, which
- * finds a gap.  What is between is cut like core cuts: values of 5 kB each, in
- * rows of half a page and a bit, would leave a gap in every page that no other
- * of them fits into.
+ * A row that fills its share of a page is good, and so is a small one, which fits
+ * into a gap.  A size in between is cut as core cuts: values of 5 kB each, in
+ * rows of half a page and a bit, would leave a gap in every page, too small for
+ * the next of them.
  */
 uint32
 sliced_row_cut(uint32 left, uint32 overhead)
@@ -51,7 +50,7 @@ sliced_row_cut(uint32 left, uint32 overhead)
 	return Min(left, tuple_fill[N_FILL - 1] - overhead - TUPLE_OVERHEAD);
 }
 
-/* Of all bytes but the checksum itself, and of the place they belong to. */
+/* The checksum of all bytes but its own, and of the place they belong to. */
 static uint32
 row_checksum(const char *data, uint32 len, uint32 objid, int32 seq)
 {

@@ -29,9 +29,10 @@
  * Its payload belongs to the slice at offset 0 of the value, if npieces is 0,
  * otherwise to the value's inline bytes.
  *
- * A tail is a slice that grows: the last of a value to which little is added at
- * a time.  It is updated in place, and heap logs only what lies between the
- * first and the last byte that differ; so nothing changes but behind the data.
+ * A tail is a slice that grows: the last of a value to which little is added at a
+ * time.  It is updated in place, and heap logs only what lies between the first
+ * and the last byte that differ; so an addition changes nothing in front of the
+ * new data.
  *
  *	 byte 0   4      5   8
  *		  | 0 | kind | 0 | data ... | checksum | 0x01 | zeros ...
@@ -87,7 +88,7 @@ typedef struct SlicedHeadHeader
 StaticAssertDecl(sizeof(SlicedRowHeader) == 20, "row header has holes");
 StaticAssertDecl(sizeof(SlicedHeadHeader) == 12, "head header has holes");
 
-/* A tail has so many bytes besides data and padding. */
+/* Bytes of a tail besides data and padding. */
 #define SLICED_TAIL_HEADER		8
 #define SLICED_TAIL_OVERHEAD	(SLICED_TAIL_HEADER + 4 + 1)
 

@@ -16,7 +16,7 @@ sliced_utf8_is_follower(char c)
 	return (c & 0xC0) == 0x80;
 }
 
-/* Of eight bytes, those that continue a character: 1, and 0 for others. */
+/* 1 for each of eight bytes that continues a character, 0 for the others. */
 static inline uint64
 sliced_utf8_followers_of_word(const char *s)
 {

@@ -70,9 +70,8 @@ pass_ascii(Search *s, uint32 len)
 }
 
 /*
- * Pass over the slice at 'start', of which only bytes before 'end' count.  The
- * last character may go on in the next slice, so it is over only when the next
- * has begun.
+ * Pass over bytes before 'end' of the slice at 'start'.  The last character may
+ * go on in the next slice, so it is over only when the next has begun.
  */
 static bool
 pass_slice(Search *s, const SlicedRow *row, Oid objid, uint32 start, uint32 pos, uint32 end)

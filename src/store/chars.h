@@ -2,9 +2,9 @@
  * chars.h
  *	  Finds characters of UTF-8 in a value without reading what is before them.
  *
- * Every slice knows how many characters it has, so whole slices are passed over
- * by a look at their first row; and a value that begins with characters of one
- * byte each, as most do, says how far.
+ * Every slice knows how many characters it has, so a look at its first row is
+ * enough to pass over it.  The head says how far the value begins with characters
+ * of one byte each, as most values do.
  */
 #ifndef SLICED_STORE_CHARS_H
 #define SLICED_STORE_CHARS_H
@@ -14,9 +14,10 @@
 #include "access/detoast.h"
 
 /*
- * Where does character number 'nchar' of the value begin, counted from 0?  The
- * length of the value in bytes if it has fewer; '*have', if not NULL, is then
- * how many it has.  False if the value is not stored as slices, or damaged.
+ * Find where character number 'nchar' of the value begins, counted from 0.  If
+ * the value has fewer, '*offset' is its length in bytes, and '*have', unless
+ * NULL, the number of its characters.  False if the value is not stored as
+ * slices, or damaged.
  */
 extern bool sliced_chars_seek(const struct varatt_external *value, uint32 nchar,
 							  uint32 *offset, uint32 *have);

@@ -2,12 +2,13 @@
  * layout.h
  *	  What a value consists of: its head, taken apart.
  *
- * A value is the pieces that its head lists, in order, and then whatever its
- * pointer covers beyond them: bytes of the object of its own id, from the first
- * one that no piece names.  A value written at once has no pieces, unless its own
- * object has its bytes in another order (toaster/jsonb_layout.h); one that was
- * derived from another shares that one's slices.  Either grows at the end of
- * its own object, and its head need not change for that.
+ * A value consists of the pieces that its head lists, in order, and then of
+ * whatever its pointer covers beyond them: bytes of the object of its own id,
+ * from the first byte that no piece names.  A value written at once has no
+ * pieces, unless its own object has the bytes in another order
+ * (toaster/jsonb_layout.h).  A derived value shares slices of the value it was
+ * derived from.  Both grow at the end of their own object, and the head need not
+ * change for that.
  */
 #ifndef SLICED_STORE_LAYOUT_H
 #define SLICED_STORE_LAYOUT_H
@@ -44,7 +45,7 @@ extern const char *sliced_layout_load(SlicedLayout *layout, ToastScan *ts,
 
 extern void sliced_layout_free(SlicedLayout *layout);
 
-/* The piece with which the value goes on behind its pieces, 'size' bytes long in all. */
+/* The last piece of a value of 'size' bytes: what follows the pieces of its head. */
 extern SlicedPiece sliced_layout_rest(const SlicedLayout *layout, uint32 size);
 
 #endif

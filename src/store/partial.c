@@ -2,14 +2,14 @@
  * partial.c
  *	  A value in memory, as far as anybody has needed it.
  *
- * Slices are decompressed into their places.  One that is long is decompressed
- * no further than needed at first, and wholly when more of it is: so what lies at
- * the beginning of a long slice is cheap, and no slice is decompressed more than
+ * Slices are decompressed into their places.  A long slice is decompressed only
+ * as far as needed at first, and completely when more of it is needed.  So the
+ * beginning of a long slice is cheap, and no slice is decompressed more than
  * twice.
  *
- * Here the ordinary case is dealt with.  When anything is unusual, such as a slice
- * that is not there because its writer has not come to it yet, the reader is asked,
- * which knows what to do, and what to say.
+ * This file handles the ordinary case.  Anything unusual, such as a slice that
+ * its writer has not written yet, is left to the reader, which knows what to do
+ * and which error to raise.
  */
 #include "postgres.h"
 
@@ -94,7 +94,7 @@ sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to)
 	partial->nranges += 1 - n;
 }
 
-/* Piece 'i', the last being what follows all pieces. */
+/* Piece 'i'; the last one is what follows the pieces of the head. */
 static SlicedPiece
 piece_of(const SlicedPartial *partial, int i)
 {
@@ -130,7 +130,7 @@ next_place(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end, Pl
 	return false;
 }
 
-/* Where bytes of one slice have their places. */
+/* The places of one slice's bytes in the value. */
 typedef struct Places
 {
 	int			n;
@@ -155,7 +155,7 @@ find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
 	return places;
 }
 
-/* Put bytes [start, end) of the object, at 'raw', in their places. */
+/* Copy bytes [start, end) of the object, which are at 'raw', to their places. */
 static void
 distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 start, uint32 end)
 {
@@ -168,7 +168,7 @@ distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 start, uin
 	}
 }
 
-/* Up to where is a slice decompressed of which bytes before 'end' are needed? */
+/* How much of the slice to decompress so that bytes up to 'end' are available. */
 static uint32
 worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Places *places,
 			 uint32 end)
@@ -182,7 +182,7 @@ worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Places *pla
 	return first;
 }
 
-/* Decompress a slice of which bytes before 'end' are needed, at least. */
+/* Decompress a slice so that bytes up to 'end' are available. */
 static const char *
 take_slice(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 end)
 {
@@ -211,7 +211,7 @@ take_slice(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 e
 	return problem;
 }
 
-/* Where a scan is: the slice that it comes to next begins at 'pos' of its object. */
+/* Where a scan is: the next slice begins at 'pos' of its object. */
 typedef struct Progress
 {
 	SlicedCursor cursor;
@@ -256,8 +256,8 @@ read_object(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, u
 }
 
 /*
- * What does the value consist of?  With the head comes what is in it, of its first
- * slice as much as is needed of bytes before 'to'.
+ * Read the head, which says what the value consists of.  The inline bytes come
+ * with it, and the first slice as far as bytes before 'to' need it.
  */
 static const char *
 load_layout(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
@@ -301,7 +301,7 @@ load_layout(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 	return problem;
 }
 
-/* Read bytes [from, to), none of which are there. */
+/* Read bytes [from, to); none of them is there. */
 static const char *
 read_missing(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 {

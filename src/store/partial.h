@@ -2,10 +2,10 @@
  * partial.h
  *	  A value in memory, as far as anybody has needed it.
  *
- * The bytes have their places from the beginning, but those that nobody has
- * asked for are not there: memory that is never touched costs nothing.  So code
- * that follows offsets can work on a value as if it had been read, as long as it
- * says what it needs first.
+ * There is room for all bytes from the beginning, each in its place, but a byte
+ * is read only when somebody needs it: memory that is never touched costs
+ * nothing.  So code that follows offsets can work on the value as if all of it
+ * had been read, provided it says first what it needs.
  */
 #ifndef SLICED_STORE_PARTIAL_H
 #define SLICED_STORE_PARTIAL_H
@@ -36,16 +36,16 @@ typedef struct SlicedPartial
 	SlicedLayout layout;
 } SlicedPartial;
 
-/* For a value of 'size' bytes, none of which are there. */
+/* Prepare for a value of 'size' bytes; none of them is there. */
 extern void sliced_partial_init(SlicedPartial *partial, MemoryContext mcxt, uint32 size);
 
 /*
- * The first range that is not there of bytes [from, to); 'missing.from' is 'to'
- * if they all are.
+ * The first range of bytes [from, to) that is not there; its 'from' is 'to' if
+ * all are there.
  */
 extern SlicedRange sliced_partial_missing(SlicedPartial *partial, uint32 from, uint32 to);
 
-/* Bytes [from, to) have been put in their places. */
+/* Say that bytes [from, to) are in their places now. */
 extern void sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to);
 
 /*

@@ -12,8 +12,9 @@
  *
  * Few readers look at rows of transactions in progress, but some do (BRIN
  * summarization, for one), and an update writes its row before its slices.  So
- * before a value is said to be missing, those who are writing get a chance; and
- * if they abort, their slices are as good as their row.
+ * before the reader reports a value as missing, it waits for those who are
+ * writing.  If they abort, it reads their slices all the same: they are as good
+ * as their row.
  */
 #include "postgres.h"
 
@@ -89,8 +90,8 @@ sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *sta
 		}
 
 	/*
-	 * It begins further back.  Rows that have been replaced by one which begins
-	 * before them may be there still, and stop us where the first is missing.
+	 * The slice begins further back.  Rows of slices that it has replaced may
+	 * still be there, and stop us where the first of them is missing.
 	 */
 	cursor->moving = BackwardScanDirection;
 	if (pos > SLICED_SLICE_USUAL)
@@ -127,8 +128,9 @@ typedef struct Reader
 	uint32		cursor_pos;		/* to come begins here */
 
 	/*
-	 * Pieces cut slices: a change cuts one in two, and what is short in a document
-	 * lies together.  Slices that later pieces need too are kept.
+	 * Several pieces may need the same slice: a change cuts a slice in two, and
+	 * the short values of a document lie together.  We keep slices that later
+	 * pieces need.
 	 */
 	SlicedLayout layout;
 	int			next_piece;		/* behind the current one */
@@ -211,9 +213,9 @@ copy_from_slice(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
 }
 
 /*
- * Copy as much of bytes [*pos, end) as some slice has that has its first.  When a
- * slice has been replaced by a longer one its rows go one by one, as pages are
- * pruned, so what looked like a slice may not be there any more; try all.
+ * Copy bytes [*pos, end) from a slice that has byte *pos, as far as that slice
+ * goes.  When a longer slice has replaced one, the rows of the old one go one by
+ * one as pages are pruned.  So what looked like a slice may be gone: try all.
  */
 static bool
 copy_from_any_slice(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 end)
@@ -244,7 +246,7 @@ copy_from_any_slice(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 en
 	}
 }
 
-/* Copy what a kept slice has of bytes [*pos, end). */
+/* Copy bytes [*pos, end) as far as kept slices have them. */
 static void
 copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
 {
@@ -309,8 +311,8 @@ read_object(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 }
 
 /*
- * Read from one piece of a value, which begins at value offset 'at', as much of
- * [*offset, end) as it has.
+ * Read bytes [*offset, end) of the value from one piece, as far as it goes.  The
+ * piece begins at 'at' in the value.
  */
 static bool
 read_piece(Reader *r, const SlicedLayout *layout, const SlicedPiece *piece,
@@ -405,8 +407,8 @@ some_are_running(VirtualTransactionId *writers)
 }
 
 /*
- * Wait a little for those who write to the toast relation; '*writers' is who did
- * when we first asked.  False if there is nobody left to wait for.
+ * Wait a little for those who write to the toast relation; '*writers' are those
+ * who did when we first asked.  False if there is nobody left to wait for.
  */
 static bool
 wait_for_writers(Relation toastrel, VirtualTransactionId **writers, TimestampTz *since)

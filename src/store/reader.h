@@ -23,8 +23,8 @@ extern bool sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset,
 								  uint32 len, char *dest);
 
 /*
- * Read bytes [start, start + len) of an object.  False if they are not all there,
- * and sound.
+ * Read bytes [start, start + len) of an object.  False unless all of them are
+ * there and sound.
  */
 extern bool sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint32 len,
 							   char *dest);
@@ -33,8 +33,8 @@ extern bool sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint3
 extern bool sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size);
 
 /*
- * For those who look at values without reading them: a cursor finds the slices
- * of one object that have one position after another.
+ * For callers that look at slices without reading the value: a cursor finds the
+ * slices of one object, for one position after another.
  */
 typedef struct SlicedCursor
 {

@@ -19,7 +19,7 @@ sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
 	TM_Result	result = heap_delete(toastrel, tid, GetCurrentCommandId(true),
 									 InvalidSnapshot, true, &tmfd, false);
 
-	/* whoever owns the row owns the value, so nobody else was to touch it */
+	/* nobody else may touch it: whoever owns the row owns the value */
 	if (result != TM_Ok)
 		elog(ERROR, "unexpected result %d of deleting a row of value %u in \"%s\"",
 			 result, objid, RelationGetRelationName(toastrel));

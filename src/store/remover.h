@@ -11,9 +11,9 @@
 
 /*
  * Delete everything that a value owns.  The caller has deleted or replaced the
- * row with its pointer, and has opened the toast relation with
- * RowExclusiveLock.  Rows that have been deleted before are passed over: core's
- * toaster may have been here.
+ * row with its pointer, and has opened the toast relation with RowExclusiveLock.
+ * Rows that are deleted already are passed over: core's toaster may have been
+ * here.
  *
  * With 'speculative' the value was written by this very command, for a row
  * whose insertion is taken back.

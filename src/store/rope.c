@@ -87,7 +87,10 @@ sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, ui
 	}
 }
 
-/* How many bytes from 'i' on, of 'n', are the same?  It does not matter to the byte. */
+/*
+ * How many of 'n' bytes are the same from 'i' on?  Being off by a few bytes is
+ * harmless here.
+ */
 static uint32
 same_bytes(const char *a, const char *b, uint32 i, uint32 n)
 {
@@ -189,9 +192,10 @@ read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, c
 }
 
 /*
- * If bytes [offset, offset + len) need many places of the base that are close to
- * each other, read these in one go, lest slices are decompressed for each of them.
- * *start is where what has been read begins; NULL if there is nothing to gain.
+ * If bytes [offset, offset + len) come from many places of the base that are
+ * close to each other, read these in one go, so that slices are not decompressed
+ * for each of them.  What is returned begins at '*start' of the base; NULL if
+ * there is nothing to gain.
  */
 static char *
 read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,

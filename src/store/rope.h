@@ -43,9 +43,9 @@ extern void sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other,
 								 uint32 start, uint32 len);
 
 /*
- * Add bytes in the caller's memory, but where a long stretch of them is the same as
- * at the same place of 'old', which is bytes [start, start + old_len) of 'other', a
- * rope of the same base, add that.
+ * Add bytes in the caller's memory.  'old' is bytes [start, start + old_len) of
+ * 'other', a rope of the same base: where both are the same for a long stretch,
+ * add those bytes of 'other' instead.
  */
 extern void sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len,
 									const char *old, uint32 old_len,

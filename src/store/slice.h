@@ -28,9 +28,10 @@ typedef struct SlicedSlice
 extern const char sliced_continuation_missing[];
 
 /*
- * Gather the slice whose first row, 'row' at raw offset 'start', the scan has
- * just returned.  If the scan was not moving forward, it is made to, up to row
- * 'reseek_to'; otherwise that is 0.  A buffer, if one was needed, is palloc'd.
+ * Gather the rows of a slice.  The scan has just returned the first of them:
+ * 'row', at raw offset 'start'.  'reseek_to' is 0 if the scan moves forward; if
+ * not, the scan is turned to move forward up to row 'reseek_to'.  A buffer, if
+ * one was needed, is palloc'd.
  */
 extern const char *sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
 									   int32 reseek_to, SlicedSlice *slice);

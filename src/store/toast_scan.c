@@ -53,7 +53,7 @@ sliced_scan_seek_within(ToastScan *ts, Oid objid, int32 first, int32 last)
 	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(objid));
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT4GE, Int32GetDatum(first));
 	ScanKeyInit(&keys[2], 2, BTLessEqualStrategyNumber, F_INT4LE, Int32GetDatum(last));
-	/* what all rows fulfil need not be asked of each; the index forgets duplicates */
+	/* a condition that all rows meet costs a test; the index drops duplicates */
 	if (first == SLICED_HEAD_SEQ)
 		keys[1] = keys[2];
 	else if (last == PG_INT32_MAX)
@@ -71,7 +71,7 @@ sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
 		sliced_scan_seek_within(ts, objid, SLICED_HEAD_SEQ, seq);
 }
 
-/* Must a reader take the row?  So if its inserter has not aborted. */
+/* A reader takes a row unless its inserter aborted. */
 static bool
 is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
 {
@@ -122,7 +122,7 @@ is_current(HeapTuple tuple, Buffer buffer)
 	return result;
 }
 
-/* No data is what nobody takes for a sound row. */
+/* A row without data, or with broken data, has none: nobody takes that for sound. */
 static void
 take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data, uint32 *len)
 {
@@ -153,8 +153,8 @@ next_slot(ToastScan *ts, ScanDirection dir)
 }
 
 /*
- * Rows lie here and there in shared memory, where the processor does not expect
- * them: let it fetch all of a row at once.
+ * Rows are scattered over shared memory, where the processor does not expect
+ * them: tell it to fetch all of a row at once.
  */
 static void
 prefetch_row(HeapTuple tuple)

@@ -2,11 +2,11 @@
  * toast_scan.h
  *	  Walks over the rows of one object in the toast relation.
  *
- * Visibility is ours: every row counts whose inserter has not aborted.  Who
- * holds a pointer may see the row that holds it, hence its value was complete
- * when that row was written; rows deleted or superseded since are still there
- * for older snapshots, and rows of transactions in progress are read by unique
- * checks.  What the pointer does not cover is never looked at.
+ * Visibility is ours: a row counts unless its inserter aborted.  Whoever holds a
+ * pointer may see the row that holds it, so the value was complete when that row
+ * was written.  Older snapshots still need rows that were deleted or superseded
+ * since, and unique checks read rows of transactions in progress.  Nobody looks
+ * at what the pointer does not cover.
  */
 #ifndef SLICED_STORE_TOAST_SCAN_H
 #define SLICED_STORE_TOAST_SCAN_H
@@ -63,15 +63,19 @@ extern void sliced_scan_close(ToastScan *ts, LOCKMODE lockmode);
 extern void sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir);
 
 /*
- * The same for rows with 'first' <= chunk_seq <= 'last'.  The index is read by the
- * page, which may have hundreds of an object's rows: it is worth saying where to end.
+ * The same for rows with 'first' <= chunk_seq <= 'last'.  The index is read page
+ * by page, and a page may have hundreds of an object's rows: it is worth saying
+ * where to end.
  */
 extern void sliced_scan_seek_within(ToastScan *ts, Oid objid, int32 first, int32 last);
 
-/* Slices have fewer rows: they have 1 MB at most, and their rows 2 kB but for the last. */
+/*
+ * No slice has as many rows: it has at most 1 MB, and all its rows but the last
+ * have 2 kB.
+ */
 #define SLICED_MANY_ROWS	1024
 
-/* The last chunk_seq that rows of slices can have which begin before 'end'. */
+/* The last chunk_seq that a row can have if its slice begins before 'end'. */
 static inline int32
 sliced_last_seq(uint32 end)
 {
@@ -82,9 +86,9 @@ sliced_last_seq(uint32 end)
 extern bool sliced_scan_next(ToastScan *ts, ScanDirection dir);
 
 /*
- * Is the row in the slot, of a heap tuple in a buffer, one of ours that its
- * value's owner no longer has?  Core, which deletes values by their ids, must not
- * see such rows; a value that has grown leaves them behind.
+ * Is the row in the slot (a heap tuple in a buffer) one of ours that its value's
+ * owner no longer has?  A value that has grown leaves such rows behind.  Core
+ * deletes values by their ids and must not see them.
  */
 extern bool sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot);
 

@@ -2,11 +2,11 @@
  * difference.c
  *	  Finds what a new value has in common with the one it replaces.
  *
- * That is what they begin and end with, and for types that have one what their
- * structure says.  Comparing means reading the old value, which is several times
- * cheaper than writing the new one, and stops where they differ; but where they
- * always differ even that is lost.  So the columns of which values have had nothing
- * in common are tried less and less often.
+ * That is their beginning and their end and, for some types, whatever their
+ * structure tells.  Comparing means reading the old value, which is several times
+ * cheaper than writing the new one, and it stops where the two differ.  But if
+ * they always differ, even that is wasted.  So we try a column less and less
+ * often while its values have nothing in common.
  */
 #include "postgres.h"
 
@@ -84,8 +84,8 @@ typedef struct Comparison
 } Comparison;
 
 /*
- * Bytes [start, end) of the old value, at most SLICED_COMPARE_STEP; NULL if they cannot be read:
- * what is damaged can be replaced like anything.
+ * Bytes [start, end) of the old value, at most SLICED_COMPARE_STEP; NULL if they
+ * cannot be read: a damaged value can be replaced like any other.
  */
 static const char *
 old_bytes(Comparison *c, uint32 start, uint32 end)
@@ -144,8 +144,8 @@ find_suffix(Comparison *c, uint32 prefix)
 }
 
 /*
- * The one of which less has to be written.  The structure is worth nothing where
- * it is more than half of the value, since all of the old one has been read.
+ * The rope that writes less.  The structural one is worth nothing if it writes
+ * more than half of the value, since it needs all of the old value read.
  */
 static SlicedRope *
 better(SlicedRope *rope, SlicedRope *structural, SlicedCutter cutter)

@@ -18,11 +18,11 @@ typedef SlicedRope *(*SlicedStructuralDifference) (const struct varatt_external 
 												   const char *raw, uint32 len);
 
 /*
- * The 'len' bytes at 'raw' as a rope of 'old', a value of ours, in the current
- * context; NULL if they have too little in common, or where looking for it has
- * not paid before.  'raw' has to last as long as the rope.  A rope of one run
- * with all of the base says that nothing has changed.  'structural' and 'cutter',
- * which are for the type, may be NULL.
+ * Describe the 'len' bytes at 'raw' as a rope of 'old', a value of ours, in the
+ * current context.  NULL if they have too little in common, or if looking has not
+ * paid for this column before.  'raw' has to last as long as the rope.  If
+ * nothing has changed, the rope is one run with all of the base.  'structural'
+ * and 'cutter' are those of the type; they may be NULL.
  */
 extern SlicedRope *sliced_difference(Relation rel, int attno,
 									 const struct varatt_external *old,
@@ -30,10 +30,10 @@ extern SlicedRope *sliced_difference(Relation rel, int attno,
 									 SlicedStructuralDifference structural,
 									 SlicedCutter cutter);
 
-/* How many bytes, of 'n', do 'a' and 'b' begin with in common? */
+/* How many bytes, at most 'n', are the same at the beginning of 'a' and 'b'? */
 extern uint32 sliced_common_prefix(const char *a, const char *b, uint32 n);
 
-/* ... or end with?  'a' and 'b' point behind the bytes. */
+/* How many are the same at the end?  'a' and 'b' point behind the bytes. */
 extern uint32 sliced_common_suffix(const char *a, const char *b, uint32 n);
 
 #endif

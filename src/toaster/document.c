@@ -2,10 +2,10 @@
  * document.c
  *	  Values that a statement reads here and there.
  *
- * A few documents are kept, those used last.  They go when the expression that
- * first asked for one does, which is when its statement ends; and with the
- * transaction, or when a part of it is rolled back: then the same pointer may come
- * to stand for other bytes.
+ * We keep the few documents that were used last.  They are freed with the
+ * expression that first asked for one, which is when its statement ends; with the
+ * transaction; and when a part of it is rolled back: then the same pointer may
+ * come to stand for other bytes.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 static SlicedDocument *documents[SLICED_DOCUMENTS];
 static int	ndocuments = 0;
 static uint64 uses = 0;
-static bool ends_with_owner = false;	/* somebody's end will be theirs */
+static bool ends_with_owner = false;	/* freed with an expression that asked for one */
 
 static void
 forget_document(int i)
@@ -42,7 +42,10 @@ at_end_of_owner(void *arg)
 	forget_all();
 }
 
-/* Forget everything when this context goes, unless another one's end is the end. */
+/*
+ * Forget everything when this context is freed, unless we wait for another one
+ * already.
+ */
 static void
 end_with(MemoryContext owner)
 {
@@ -177,7 +180,7 @@ pointer_to(const SlicedDocument *doc, char buffer[TOAST_POINTER_SIZE])
 	return (struct varlena *) buffer;
 }
 
-/* Bytes of the document are needed that are not there. */
+/* Read bytes of the document that are needed and not there. */
 static void
 fetch(SlicedDocument *doc, uint32 from, uint32 to)
 {

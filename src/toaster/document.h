@@ -26,8 +26,8 @@ struct SlicedDocument
 
 /*
  * The document at a pointer of ours, to a stored value or a promise.  It stays
- * until the next call, or longer.  'fcinfo' is of the function that asks, if one
- * does: documents last as long as its expression.
+ * until the next call, or longer.  'fcinfo' is that of the function that asks, or
+ * NULL: documents last as long as its expression.
  */
 extern SlicedDocument *sliced_document_at(const struct varatt_external *ptr,
 										  FunctionCallInfo fcinfo);
@@ -39,8 +39,8 @@ extern const char *sliced_document_try_read(const struct varatt_external *ptr);
 extern void sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to);
 
 /*
- * Bytes [at, at + len) of the document, in their place: other bytes that have been
- * needed are where they belong.
+ * Bytes [at, at + len) of the document.  They are in their place, and so are all
+ * other bytes that have been needed.
  */
 static inline const char *
 sliced_document_need(SlicedDocument *doc, uint32 at, uint32 len)

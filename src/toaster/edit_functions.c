@@ -4,7 +4,8 @@
  *
  * They take the place of core's where an UPDATE computes a column's new value
  * (see plan/swap.c), and have the same results and errors for every argument.
- * What is no value of ours, and everything that is an error, is left to core.
+ * They leave to core what is not a value of ours, and everything that is an
+ * error.
  */
 #include "postgres.h"
 
@@ -389,7 +390,7 @@ sliced_edit_text_right(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(sliced_edit_varchar);
 
-/* A text of no more bytes than a varchar may have characters fits. */
+/* A text fits if it has no more bytes than the varchar may have characters. */
 Datum
 sliced_edit_varchar(PG_FUNCTION_ARGS)
 {

@@ -2,9 +2,10 @@
  * jsonb_difference.c
  *	  Finds what a jsonb document has in common with the one it replaces.
  *
- * A value that got longer moves all that is behind it and changes entries in front
- * of everything, so beginnings and ends have little in common.  But what has the
- * same key, or of arrays the same number from either end, is likely to be the same.
+ * A value that got longer moves everything behind it and changes the entries in
+ * front, so beginnings and ends have little in common.  But two values with the
+ * same key are likely to be the same, and so are two elements with the same
+ * number, counted from either end of an array.
  */
 #include "postgres.h"
 
@@ -51,7 +52,7 @@ is_same(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
 	return old_len == len && memcmp(sliced_document_need(c->doc, at, len), bytes, len) == 0;
 }
 
-/* A value that is another one: of a long text, say, a word in the middle has changed. */
+/* A value that has changed; perhaps just a word in the middle of a long text. */
 static void
 compare_bytes(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
 {
@@ -72,7 +73,10 @@ compare_bytes(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint3
 static void compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len,
 							   const New *new);
 
-/* A value of the new document, whose data is [begin, end), and what may be the same. */
+/*
+ * Compare a value of the new document, whose data is [begin, end), with the old
+ * one that may be the same.
+ */
 static void
 compare_values(Comparison *c, const SlicedNode *old, uint32 i, const New *new, JEntry entry,
 			   uint32 begin, uint32 end)
@@ -114,7 +118,7 @@ find_counterpart(const SlicedNode *old, const New *new, uint32 i, uint32 key_beg
 	return i < old->count;
 }
 
-/* How many elements do two arrays end with in common? */
+/* How many elements at the ends of two arrays are the same? */
 static uint32
 common_elements(Comparison *c, const SlicedNode *old, const New *new)
 {
@@ -151,7 +155,7 @@ compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len, const N
 	uint32		first = new->nentries - new->count;
 	uint32		key_begin = 0;
 	uint32		begin;
-	uint32		from_end;		/* so many of an array's elements are counted from its end */
+	uint32		from_end;		/* how many of an array's elements to count from its end */
 	uint32		structure;
 
 	if (is_same(c, old->at, old_len, (char *) new->container, new->len))

@@ -2,11 +2,12 @@
  * jsonb_edit.c
  *	  Changes entries of a jsonb container, and shares all else with what it was.
  *
- * The result is, byte for byte, what core would make of the same values.  What a
- * change moves is not written anew, but has consequences: entries at multiples of
- * JB_OFFSET_STRIDE say where their data ends, and the first number or container
- * behind the change may be padded with more, or less, than before.  After that one
- * everything has moved by a multiple of four, and keeps its padding.
+ * The result is, byte for byte, what core would make of the same values.  A
+ * change moves what is behind it.  That is not written anew, but moving has
+ * consequences: entries at multiples of JB_OFFSET_STRIDE say where their data
+ * ends, and the first number or container behind the change may need more or less
+ * padding than before.  Everything after that one moves by a multiple of four and
+ * keeps its padding.
  */
 #include "postgres.h"
 
@@ -112,7 +113,7 @@ is_aligned(uint32 type)
 	return type == JENTRY_ISNUMERIC || type == JENTRY_ISCONTAINER;
 }
 
-/* What something of this type is padded with that begins at 'pos'. */
+/* How much padding a value of this type needs that begins at 'pos'. */
 static inline uint32
 padding(uint32 type, uint64 pos)
 {
@@ -158,8 +159,8 @@ add_old(Making *m, uint32 type, uint32 begin, uint32 end)
 }
 
 /*
- * Make entries from the first that changes to the one from which on all are as
- * they were; returns that one's number, and where its data begins.
+ * Make entries from the first that changes up to the one from which on nothing
+ * changes.  Returns that one's number, and where its data begins.
  */
 static uint32
 make_entries(Making *m, const SlicedEdit *edits, int nedits, uint32 *rest)

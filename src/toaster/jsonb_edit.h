@@ -19,7 +19,10 @@ typedef struct SlicedFragment
 	uint32		len;
 } SlicedFragment;
 
-/* A change: before entry 'at' goes something, or entry 'at' goes away, or both. */
+/*
+ * A change: something is inserted before entry 'at', or entry 'at' is removed, or
+ * both.
+ */
 typedef struct SlicedEdit
 {
 	uint32		at;
@@ -33,10 +36,10 @@ extern SlicedFragment sliced_fragment_rope(uint32 type, const SlicedRope *rope);
 extern SlicedFragment sliced_fragment_value(const JsonbValue *value);
 
 /*
- * The container that a place is, with these changes, which are in the order of
- * what they are made at: as a rope of the base of 'doc', the rope of the document.
- * Their bytes have to last as long as it.  NULL if the result would be too large,
- * which is for core to say.
+ * Make these changes, in the order of their 'at', to the container at a place.
+ * Returns the result as a rope of the base of 'doc', which is the rope of the
+ * document.  The bytes of the changes have to last as long as the result.  NULL
+ * if that would be too large, which is for core to say.
  */
 extern SlicedRope *sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 									const SlicedEdit *edits, int nedits);

@@ -2,8 +2,8 @@
  * jsonb_edit_functions.c
  *	  Functions of core that change a part of a jsonb document, as promises.
  *
- * As in edit_functions.c.  A change that changes nothing returns what it was given,
- * and the row keeps its pointer.  Errors, and what is rare, are left to core.
+ * As in edit_functions.c.  A change that changes nothing returns its argument,
+ * and the row keeps its pointer.  Errors and rare cases are left to core.
  */
 #include "postgres.h"
 
@@ -42,7 +42,7 @@ get_target(FunctionCallInfo fcinfo, Target *target)
 	return !sliced_node_is_scalar(&target->root);
 }
 
-/* What of a change came out. */
+/* What came of a change. */
 typedef enum Outcome
 {
 	UNCHANGED,
@@ -177,7 +177,7 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 	return finish(fcinfo, jsonb_concat, outcome, rope);
 }
 
-/* Remove keys, of which 'n' are given, from an object. */
+/* Remove 'n' keys from an object. */
 static Outcome
 remove_keys(const Target *target, Datum *keys, bool *isnull, int n, SlicedRope **result)
 {
@@ -362,7 +362,7 @@ walk_object(const Walk *w, const SlicedNode *node, uint32 len, int level, Sliced
 	return edit(w, node, len, edits, 2, result);
 }
 
-/* The index that a path's element is. */
+/* An element of a path as an index. */
 static bool
 parse_index(Datum name, int *index)
 {
@@ -410,7 +410,7 @@ walk(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **
 		walk_array(w, node, len, level, result);
 }
 
-/* What a jsonb in memory is. */
+/* A jsonb in memory as a fragment. */
 static SlicedFragment
 fragment_of(Jsonb *jsonb)
 {
@@ -510,7 +510,7 @@ sliced_edit_jsonb_set_lax(PG_FUNCTION_ARGS)
 
 /* ---- assignments to subscripts ---- */
 
-/* What core does with document, path and new value. */
+/* Assign as core does with document, path and new value. */
 static Datum
 assign(FunctionCallInfo fcinfo)
 {

@@ -1,14 +1,15 @@
 /*
  * jsonb_layout.c
- *	  How a jsonb document is cut: what is short together, what is long by itself.
+ *	  How a jsonb document is cut: short values together, each long value by
+ *	  itself.
  *
- * Entries, keys and short values, at any depth, lie between long strings, arrays and
- * objects; stored together they are read without those.  A long value, or what
- * remains of a long container without the long values in it, is a region of its
- * own, with slices of its own.
+ * Entries, keys and short values, at any depth, lie between long strings, arrays
+ * and objects.  Stored together, they can be read without those.  A long value,
+ * or what remains of a long container without the long values in it, is a region
+ * of its own, with slices of its own.
  *
- * Regions are bounded in number, since the head lists the pieces, and every change
- * writes the head; the longest are chosen.
+ * The head lists the pieces and every change writes the head, so the number of
+ * regions is bounded.  The longest values get them.
  */
 #include "postgres.h"
 
@@ -52,7 +53,10 @@ add_long(Search *s, uint32 start, uint32 end, uint32 own)
 	s->found[s->n++] = (Long) {start, end, own};
 }
 
-/* Find long values in a container of 'len' bytes.  Returns how many are left without. */
+/*
+ * Find long values in a container of 'len' bytes.  Returns how many bytes are
+ * left without those.
+ */
 static uint32
 search(Search *s, JsonbContainer *container, uint32 len)
 {
@@ -94,7 +98,7 @@ longest_first(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* What contains another begins before it, or where it does. */
+/* A value that contains another begins before it, or at the same place. */
 static int
 outer_first(const void *a, const void *b)
 {
@@ -106,7 +110,7 @@ outer_first(const void *a, const void *b)
 	return x->end > y->end ? -1 : x->end < y->end ? 1 : 0;
 }
 
-/* Add the cuts of a region up to 'to', of which all before '*done' is cut. */
+/* Add the cuts of a region up to 'to'; all before '*done' is cut already. */
 static void
 cut_upto(SlicedCut *cuts, int *ncuts, int region, uint32 *done, uint32 to)
 {
@@ -116,8 +120,8 @@ cut_upto(SlicedCut *cuts, int *ncuts, int region, uint32 *done, uint32 to)
 }
 
 /*
- * Cut what is of this region, up to 'end', and the long values in it, the first of
- * which may be 'i'.  Returns the next that is not in it.
+ * Cut this region up to 'end', and the long values in it; the first of them, if
+ * any, is 'i'.  Returns the next long value that is not in it.
  */
 static int
 cut_region(const Search *s, int i, int region, uint32 end, uint32 *done,

@@ -1,6 +1,7 @@
 /*
  * jsonb_layout.h
- *	  How a jsonb document is cut: what is short together, what is long by itself.
+ *	  How a jsonb document is cut: short values together, each long value by
+ *	  itself.
  */
 #ifndef SLICED_TOASTER_JSONB_LAYOUT_H
 #define SLICED_TOASTER_JSONB_LAYOUT_H

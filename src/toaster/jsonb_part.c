@@ -40,7 +40,7 @@ sliced_part_make(const SlicedDocument *doc, const SlicedPlace *place)
 {
 	Part	   *part = palloc(sizeof(Part));
 
-	/* nobody is given the right to delete it: it goes with the context it is in */
+	/* nobody may delete it: it goes with its context */
 	EOH_init_header(&part->header, &methods, CurrentMemoryContext);
 	part->doc = doc->ptr;
 	part->start = place->start;

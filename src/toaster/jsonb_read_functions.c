@@ -3,9 +3,10 @@
  *	  Functions of core that look at a part of a jsonb document, without reading
  *	  the rest.
  *
- * As in read_functions.c: each does what that of core does, and leaves to it what
- * it has no better way for.  Where core's code does well once it has the bytes, it
- * gets the document with those in their places which it is going to look at.
+ * As in read_functions.c, each does what core's function does, and leaves to it
+ * what it cannot do better.  Where core's code does well once it has the bytes,
+ * it gets the document with just those bytes in place that it is going to look
+ * at.
  */
 #include "postgres.h"
 
@@ -43,7 +44,7 @@ as_jsonb(FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place)
 	PG_RETURN_JSONB_P(JsonbValueToJsonb(&value));
 }
 
-/* For functions of ours, who take the argument for what it is. */
+/* The result for another function of ours, which can work on a part. */
 static Datum
 as_part(FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place)
 {
@@ -143,7 +144,7 @@ path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 	Datum		name;
 	bool		isnull;
 
-	/* without steps core returns what it is given, so that is not to be ours */
+	/* without steps core returns its argument, which then must not be a part of ours */
 	if (ArrayGetNItems(ARR_NDIM(names), ARR_DIMS(names)) == 0 || array_contains_nulls(names) ||
 		!sliced_part_get(fcinfo, 0, &node))
 		return core(fcinfo);
@@ -238,8 +239,8 @@ sliced_jsonb_array_length(PG_FUNCTION_ARGS)
 /* ---- what core does, with what it needs ---- */
 
 /*
- * Let core's function work on the document, of which all is there that it is going
- * to look at.  It stays there meanwhile, whatever else core fetches.
+ * Let core's function work on the document, in which all bytes are there that it
+ * is going to look at.  They stay there meanwhile, whatever else core fetches.
  */
 static Datum
 run_on_document(FunctionCallInfo fcinfo, PGFunction core, int arg, SlicedDocument *doc)
@@ -285,8 +286,8 @@ need_place(SlicedDocument *doc, const SlicedPlace *place)
 }
 
 /*
- * What does it take to tell whether this container, which has 'len' bytes, contains
- * 'other'?  Of an object, what has the other's keys; of an array, everything.
+ * Read what it takes to tell whether this container, of 'len' bytes, contains
+ * 'other': of an object the values of the other's keys, of an array everything.
  */
 static void
 need_for_containment(const SlicedNode *node, uint32 len, JsonbContainer *other)
@@ -342,7 +343,7 @@ JSONB_FUNCTION(sliced_jsonb_contained, contains(fcinfo, jsonb_contained, 1))
 
 static void need_for_item(SlicedDocument *doc, JsonPathItem *item);
 
-/* The number that subscript 'i' is, if it is just that. */
+/* Subscript 'i' as a number, if it is a constant one. */
 static bool
 constant_subscript(JsonPathItem *item, int i, int32 *index)
 {
@@ -353,7 +354,7 @@ constant_subscript(JsonPathItem *item, int i, int32 *index)
 	if (jspGetArraySubscript(item, &from, &to, i) || from.type != jpiNumeric || jspHasNext(&from))
 		return false;
 	number = NumericGetDatum(jspGetNumeric(&from));
-	/* what is no integer, or none of four bytes, is rounded, or an error */
+	/* core rounds other numbers, and raises an error for those beyond four bytes */
 	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, number,
 										  DirectFunctionCall1(numeric_floor, number))) ||
 		!DatumGetBool(DirectFunctionCall2(numeric_lt, number,
@@ -374,8 +375,8 @@ typedef enum Destination
 } Destination;
 
 /*
- * Follow a path from the root, which 'item' is, as far as it goes straight ahead,
- * and read what is on the way, and what is there.
+ * Follow a path from the root, 'item', as far as it goes straight ahead.  Read
+ * what is on the way, and what the path leads to.
  */
 static Destination
 follow_path(SlicedDocument *doc, JsonPathItem *item, SlicedPlace *place)
@@ -414,7 +415,7 @@ follow_path(SlicedDocument *doc, JsonPathItem *item, SlicedPlace *place)
 	return jspHasNext(&current) ? BEYOND : PLACE;
 }
 
-/* Read what the item's arguments look at, and those of what follows it. */
+/* Read what the arguments of this item, and of those that follow it, look at. */
 static void
 need_for_arguments(SlicedDocument *doc, JsonPathItem *item)
 {
@@ -531,7 +532,7 @@ JSONB_FUNCTION(sliced_jsonb_path_query_array_tz, query(fcinfo, jsonb_path_query_
 JSONB_FUNCTION(sliced_jsonb_path_query_first, query(fcinfo, jsonb_path_query_first))
 JSONB_FUNCTION(sliced_jsonb_path_query_first_tz, query(fcinfo, jsonb_path_query_first_tz))
 
-/* Is what the path leads to one place, or none?  Then core is not needed. */
+/* Does the path lead to one place, or to none?  Then core is not needed. */
 static Destination
 destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *place)
 {

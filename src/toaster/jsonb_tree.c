@@ -21,7 +21,7 @@ sliced_node_open(SlicedDocument *doc, uint32 at)
 uint32
 sliced_node_begin(const SlicedNode *node, uint32 i)
 {
-	/* where the data of one of so many entries ends is in its entry */
+	/* one of so many entries says where its data ends */
 	uint32		n = Min(i, JB_OFFSET_STRIDE);
 	const char *entries = sliced_document_need(node->doc, node->at + sizeof(uint32) * (1 + i - n),
 											   n * sizeof(JEntry));

@@ -4,9 +4,9 @@
  *
  * A container is a header, with the number of its elements or pairs; an entry for
  * each element, or for each key and then for each value; and their data, in the
- * same order.  An entry has a type and a length, or every so often where the data
- * ends.  Numbers and containers begin at multiples of four: what they are padded
- * with counts as theirs.
+ * same order.  An entry has a type and a length; every so often it says where the
+ * data ends instead.  Numbers and containers begin at multiples of four; their
+ * padding counts as part of them.
  */
 #ifndef SLICED_TOASTER_JSONB_TREE_H
 #define SLICED_TOASTER_JSONB_TREE_H
@@ -41,7 +41,7 @@ sliced_node_is_object(const SlicedNode *node)
 	return (node->header & JB_FOBJECT) != 0;
 }
 
-/* Only the root of a document that is not a container is a scalar. */
+/* A scalar document has a root that says so; no other node does. */
 static inline bool
 sliced_node_is_scalar(const SlicedNode *node)
 {
@@ -74,7 +74,7 @@ sliced_node_entry(const SlicedNode *node, uint32 i)
 extern uint32 sliced_node_begin(const SlicedNode *node, uint32 i);
 extern uint32 sliced_node_end(const SlicedNode *node, uint32 i, uint32 begin);
 
-/* Where is what entry 'i' is about? */
+/* The place of entry 'i'. */
 extern SlicedPlace sliced_node_place(const SlicedNode *node, uint32 i);
 
 /* Look for a key: '*i' is its number, or that of the first key behind it. */
@@ -91,7 +91,7 @@ sliced_place_is_container(const SlicedPlace *place)
 	return place->type == JENTRY_ISCONTAINER;
 }
 
-/* What is there, read; the bytes are the document's. */
+/* Read the value at a place; its bytes stay those of the document. */
 extern void sliced_place_value(SlicedDocument *doc, const SlicedPlace *place, JsonbValue *value);
 
 #endif

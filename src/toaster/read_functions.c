@@ -2,12 +2,12 @@
  * read_functions.c
  *	  Functions of core that look at a part of a value, without reading the rest.
  *
- * Each does what the function of core does that it takes the place of (see
- * plan/swap.c), with the same results and errors for every argument.  What it
- * has no better way for, it leaves to core.
+ * Each takes the place of a function of core (see plan/swap.c) and has the same
+ * results and errors for every argument.  It leaves to core what it cannot do
+ * better.
  *
- * Bytes need little: core itself fetches only the slices that substr() of a
- * bytea asks for.
+ * For bytea there is little to do: core itself fetches only the slices that
+ * substr() asks for.
  */
 #include "postgres.h"
 
