@@ -2,20 +2,20 @@
  * change.c
  *	  Stores a value as what differs from the one it replaces.
  *
- * A value that grows is a matter of growth.c.  Any other change makes a new
- * value, of an id of its own, whose head lists pieces of the old one's objects
- * and, between them, what is new: in the head if it is short, otherwise in
+ * A value that grows is a matter of growth.c.  Any other change makes a new value
+ * with an id of its own.  Its head lists pieces of the old value's objects and,
+ * between them, the new bytes.  Short ones are in the head itself, others in
  * slices of the new value's own object.
  *
- * Old slices that no piece needs any more are deleted, which is found out by
- * looking at what the change has dropped, not at the whole value: a change of
- * one byte costs the same whatever the length.  A slice of which some bytes are
- * still needed stays, and the others are garbage; when there is too much
- * garbage, or too little left of the old value, the value is written anew.
+ * Old slices that no piece needs any more are deleted.  To find them we look at
+ * what the change has dropped, not at the whole value, so a change of one byte
+ * costs the same whatever the length.  A slice stays if some of its bytes are
+ * still needed; the others are garbage.  When there is too much garbage, or too
+ * little left of the old value, the value is written anew.
  *
  * Each piece costs every later change its entry in the head, and readers a
- * descent.  When there are too many, neighbours that are cheapest to copy are
- * joined, as if what they have were new.
+ * descent.  When there are too many, those neighbours that are cheapest to copy
+ * are joined and written as new bytes.
  */
 #include "postgres.h"
 
@@ -53,8 +53,8 @@ typedef struct Derivation
 } Derivation;
 
 /*
- * How many pieces may the value have?  Fewer, if it is of a type of which many
- * short changes are expected, each of which writes the head.
+ * How many pieces may the value have?  Fewer for types of which we expect many
+ * short changes, since each writes the head.
  */
 static int
 max_pieces(const SlicedChange *change)
@@ -231,7 +231,7 @@ some_part_needs(Derivation *d, Oid objid, uint32 start, uint32 end)
 	return false;
 }
 
-/* Where does the slice begin that has byte 'pos' of the object? */
+/* The offset at which the slice with byte 'pos' of the object begins. */
 static int32
 seq_of_slice(ToastScan *ts, Oid objid, uint32 pos)
 {
@@ -246,9 +246,9 @@ seq_of_slice(ToastScan *ts, Oid objid, uint32 pos)
 }
 
 /*
- * Bytes [start, end) of the object have been dropped: delete the slices of which
- * no part needs anything; all that is left of the object, damaged rows too, if no
- * part is of it.  Returns how many raw bytes they had.
+ * Bytes [start, end) of the object have been dropped: delete the slices that no
+ * part needs.  If no part is of this object, delete all that is left of it,
+ * damaged rows too.  Returns how many raw bytes the slices had.
  */
 static uint32
 free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
@@ -295,9 +295,9 @@ free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 }
 
 /*
- * Go through the bytes of 'old', a piece of the old value, that no part has.
- * Returns how many more bytes of garbage that makes, or without 'delete' how many
- * at most: in a long run, all slices but those at its ends can be deleted.
+ * Go through the bytes of 'old', a piece of the old value, that no part needs.
+ * Returns how many more bytes of garbage they make; without 'delete', how many at
+ * most: of a long run, all slices but those at its ends can be deleted.
  */
 static int64
 drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)

@@ -38,8 +38,8 @@ extern void sliced_change_plan(SlicedChange *change, SlicedWriter *writer,
 extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);
 
 /*
- * How many bytes are written anew for what the rope describes, if its base is not
- * made of pieces: more than are new in it, if these are in too many places.
+ * How many bytes does it write to store what the rope describes, if its base has
+ * no pieces?  More than are new in it, if these are in too many places.
  */
 extern uint32 sliced_change_new_bytes(const SlicedRope *rope, SlicedCutter cutter);
 

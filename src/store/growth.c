@@ -5,14 +5,13 @@
  * Few bytes go into a tail: a small slice, not compressed, with room for more.
  * The next few are added to it in place, which heap logs as the bytes that
  * differ.  Every such update leaves a dead version of the tail on the page until
- * somebody prunes it, so tails are small; and where pruning has not made room,
- * because of an old snapshot or because all of it is the work of one
- * transaction, a new tail begins.
+ * somebody prunes it, so tails are small.  Pruning cannot make room while an old
+ * snapshot is open, nor within one transaction; then a new tail begins.
  *
- * Small slices are merged when the value grows past a multiple of SLICED_MERGE_BYTES,
- * and all that came since the last multiple of SLICED_SEAL_BYTES when it grows past the
- * next.  So each byte is written three times in all, and what is left of many
- * additions looks as if written at once.
+ * Small slices are merged when the value grows past a multiple of
+ * SLICED_MERGE_BYTES.  When it grows past a multiple of SLICED_SEAL_BYTES, all
+ * slices since the last one are merged.  So each byte is written three times in
+ * all, and the result of many additions looks as if written at once.
  *
  * If a transaction aborts, the next one gives the same places in the object to
  * its own bytes; nobody can have kept a pointer to the others.  But when just a
@@ -91,7 +90,7 @@ find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 	return size >= layout.total;
 }
 
-/* Go to the last row of the object: most likely it is of what has been added last. */
+/* Go to the last row of the object: most likely it belongs to what was added last. */
 static bool
 find_last_row(SlicedGrowth *growth, ToastScan *ts)
 {

@@ -33,9 +33,9 @@ typedef struct SlicedGrowth
 } SlicedGrowth;
 
 /*
- * Look at the end of the value, which is that of the newest version of its row,
- * as far as we see.  False if it cannot grow.  What is found stays true if
- * heap_update() then says that the version was indeed the newest.
+ * Look at the end of the value.  We take the version of the row that we see for
+ * the newest; what is found holds if heap_update() then says that it was.  False
+ * if the value cannot grow.
  */
 extern bool sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 								  const struct varatt_external *value);

@@ -312,8 +312,8 @@ sliced_promise_renew(struct varlena *datum)
 }
 
 /*
- * What it was stored with cannot be rolled back but with the whole transaction: who
- * has the promise needs to be told no more than where the value is.
+ * Only the rollback of the whole transaction can take the stored value back now,
+ * so whoever has the promise needs to know just where the value is.
  */
 static void
 store_for_good(Promise *promise)

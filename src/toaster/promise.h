@@ -2,13 +2,13 @@
  * promise.h
  *	  Pointers to values that are not written yet.
  *
- * A function that changes a value, where an UPDATE computes a column's new value,
- * does not build the result: it promises it.  A promise is an ordinary toast
- * pointer with an id nothing has, and this backend remembers the rope for which
- * it stands.  Who reads it gets what the rope describes, from the toast
- * relation's fetch callback.  If the row that it is stored in had the rope's
- * base in that column, only the difference is written; otherwise it is read like
- * any value.  A promise that never gets there leaves no trace.
+ * Where an UPDATE computes a column's new value, a function that changes a value
+ * does not build the result but promises it.  A promise is an ordinary toast
+ * pointer with an id that nothing has; this backend remembers the rope that it
+ * stands for.  Whoever reads it gets what the rope describes, from the toast
+ * relation's fetch callback.  If the row that it is stored in had the rope's base
+ * in that column, only the difference is written; otherwise it is read like any
+ * value.  A promise that never gets there leaves no trace.
  *
  * Promises last until the end of the transaction, also beyond the rollback of a
  * subtransaction that has stored one.  The memory they may take is limited; past
@@ -49,8 +49,8 @@ extern struct varlena *sliced_promise_make(const SlicedRope *rope, const void *m
 extern void sliced_promise_release(const struct varlena *datum, const void *maker);
 
 /*
- * Promise a function's result.  If its argument is a promise that was made just
- * for it, by the expression it is the result of, nobody needs that any more.
+ * Promise a function's result.  If its argument is a promise that the same
+ * expression made just for this function, nobody needs that one any more.
  */
 extern Datum sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope);
 
@@ -81,7 +81,7 @@ extern void sliced_promise_kept(struct varlena *datum, Oid valueid);
 extern bool sliced_promise_read(Relation toastrel, Oid valueid, uint32 size,
 								uint32 offset, uint32 len, char *dest);
 
-/* Does anybody hold a promise, perhaps? */
+/* May anybody hold a promise? */
 extern bool sliced_promises_exist(void);
 
 /* Called once, when the library is loaded. */
