@@ -2,8 +2,8 @@
  * walk.c
  *	  Visits all slices of a value, and whatever is wrong with them.
  *
- * Unlike the reader, this goes on where something is wrong, and says so once:
- * after damage it takes up the count where the next good slice begins.
+ * Unlike the reader, it goes on after a problem and reports each once: after
+ * damage it continues where the next good slice begins.
  */
 #include "postgres.h"
 
@@ -66,7 +66,7 @@ begin_of_slice(Walk *w, Oid objid, uint32 pos)
 	return pos;
 }
 
-/* Visit slices that together have all bytes of the piece, as a reader finds them. */
+/* Visit the slices in which a reader would find the bytes of the piece. */
 static void
 walk_as_reader(Walk *w, int i, const SlicedPiece *piece)
 {
@@ -158,7 +158,7 @@ walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 		report(w, SLICED_PROBLEM_EXCESS, end, "the value is longer than its pointer says");
 }
 
-/* Report slices of the object of which no piece, and no rest, needs anything. */
+/* Report slices of the object that neither a piece nor the rest of the value needs. */
 static void
 walk_unneeded(Walk *w, const SlicedLayout *layout, const SlicedPiece *rest, Oid objid)
 {
@@ -226,7 +226,7 @@ walk_pieces(Walk *w, SlicedRow *head, uint32 size)
 	sliced_layout_free(&layout);
 }
 
-/* A value in core's format is a row of chunks of known lengths. */
+/* A value in core's format consists of chunks of known lengths. */
 static void
 walk_chunks(Walk *w, const struct varatt_external *ptr)
 {
