@@ -127,13 +127,19 @@ static const Swap editors[] = {
 static const char *const subscript_reader = "jsonb_path";
 static const char *const subscript_editor = "edit_jsonb_subscript";
 
-/* What takes the place of each, once found; InvalidOid if there is nothing. */
-static Oid	reader_oids[lengthof(readers)];
-static Oid	part_oids[lengthof(parts)];
-static Oid	editor_oids[lengthof(editors)];
-static Oid	subscript_reader_oid;
-static Oid	subscript_editor_oid;
-static bool found = false;
+/* What takes the place of each; InvalidOid if there is nothing. */
+typedef struct Ours
+{
+	Oid			handler;		/* InvalidOid: look for all again */
+	Oid			readers[lengthof(readers)];
+	Oid			parts[lengthof(parts)];
+	Oid			editors[lengthof(editors)];
+	Oid			subscript_reader;
+	Oid			subscript_editor;
+} Ours;
+
+static Ours ours;
+static uint64 changes = 0;		/* of functions, that this process was told of */
 
 static planner_hook_type next_planner;
 
@@ -149,16 +155,16 @@ typedef struct Work
 static Oid
 find_ours(const char *name, oidvector *args, Oid namespace)
 {
-	HeapTuple	ours = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+	HeapTuple	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
 									   PointerGetDatum(args), ObjectIdGetDatum(namespace));
 	Oid			result = InvalidOid;
 
-	if (HeapTupleIsValid(ours))
+	if (HeapTupleIsValid(tuple))
 	{
 		/* one in C, which only a superuser can have made */
-		if (((Form_pg_proc) GETSTRUCT(ours))->prolang == ClanguageId)
-			result = ((Form_pg_proc) GETSTRUCT(ours))->oid;
-		ReleaseSysCache(ours);
+		if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+			result = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
+		ReleaseSysCache(tuple);
 	}
 	return result;
 }
@@ -178,31 +184,52 @@ find_function(const Swap *swap, Oid namespace)
 }
 
 /* Our functions are in the schema of the access method's handler. */
-static void
-find_functions(Oid handler)
+static Ours
+look_for_functions(Oid handler)
 {
+	Ours		result = {.handler = handler};
 	Oid			namespace = get_func_namespace(handler);
 	Oid			reader_args[] = {JSONBOID, TEXTARRAYOID};
 	Oid			editor_args[] = {JSONBOID, JSONBOID, BOOLOID, TEXTARRAYOID};
 
-	found = true;
 	for (int i = 0; i < lengthof(readers); i++)
-		reader_oids[i] = find_function(&readers[i], namespace);
+		result.readers[i] = find_function(&readers[i], namespace);
 	for (int i = 0; i < lengthof(parts); i++)
-		part_oids[i] = find_function(&parts[i], namespace);
+		result.parts[i] = find_function(&parts[i], namespace);
 	for (int i = 0; i < lengthof(editors); i++)
-		editor_oids[i] = find_function(&editors[i], namespace);
-	subscript_reader_oid = find_ours(subscript_reader,
-									 buildoidvector(reader_args, lengthof(reader_args)), namespace);
-	subscript_editor_oid = find_ours(subscript_editor,
-									 buildoidvector(editor_args, lengthof(editor_args)), namespace);
+		result.editors[i] = find_function(&editors[i], namespace);
+	result.subscript_reader = find_ours(subscript_reader,
+										buildoidvector(reader_args, lengthof(reader_args)), namespace);
+	result.subscript_editor = find_ours(subscript_editor,
+										buildoidvector(editor_args, lengthof(editor_args)), namespace);
+	return result;
+}
+
+/*
+ * Looking may end in an error, and functions may change meanwhile: what was found
+ * counts only once all of it was found, and nothing has changed since the first.
+ * From here on the caller's lock on a table of ours keeps all of them.
+ */
+static void
+find_functions(Oid handler)
+{
+	while (ours.handler != handler)
+	{
+		uint64		before = changes;
+		Ours		result = look_for_functions(handler);
+
+		if (changes == before)
+			ours = result;
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* Some function has changed. */
 static void
 forget_functions(Datum arg, int cacheid, uint32 hashvalue)
 {
-	found = false;
+	ours.handler = InvalidOid;
+	changes++;
 }
 
 /* The plan may be kept, and run later for others than who plans it. */
@@ -214,18 +241,18 @@ all_may_execute(Oid function)
 
 /* Exchange the function, if it is one of those. */
 static bool
-swap_function(Oid *function, const Swap *swaps, const Oid *ours, int n, Work *work)
+swap_function(Oid *function, const Swap *swaps, const Oid *oids, int n, Work *work)
 {
 	for (int i = 0; i < n; i++)
 	{
 		if (swaps[i].core != *function)
 			continue;
-		if (!OidIsValid(ours[i]) || !all_may_execute(*function) ||
-			!all_may_execute(ours[i]))
+		if (!OidIsValid(oids[i]) || !all_may_execute(*function) ||
+			!all_may_execute(oids[i]))
 			return false;
 		work->used = list_append_unique_oid(work->used, *function);
-		work->used = list_append_unique_oid(work->used, ours[i]);
-		*function = ours[i];
+		work->used = list_append_unique_oid(work->used, oids[i]);
+		*function = oids[i];
 		return true;
 	}
 	return false;
@@ -313,7 +340,7 @@ static bool
 swap_subscript(Node *expr, bool assignment, Work *work)
 {
 	SubscriptingRef *ref = (SubscriptingRef *) expr;
-	Oid			ours = assignment ? subscript_editor_oid : subscript_reader_oid;
+	Oid			function = assignment ? ours.subscript_editor : ours.subscript_reader;
 	ArrayExpr  *path;
 	FuncExpr	call = {{T_FuncExpr}};
 	ListCell   *lc;
@@ -321,7 +348,7 @@ swap_subscript(Node *expr, bool assignment, Work *work)
 	StaticAssertStmt(sizeof(FuncExpr) <= sizeof(SubscriptingRef), "no room for a FuncExpr");
 
 	if (ref->refcontainertype != JSONBOID || (ref->refassgnexpr != NULL) != assignment ||
-		!OidIsValid(ours) || !all_may_execute(ours) || !order_does_not_matter(ref))
+		!OidIsValid(function) || !all_may_execute(function) || !order_does_not_matter(ref))
 		return false;
 
 	path = makeNode(ArrayExpr);
@@ -332,7 +359,7 @@ swap_subscript(Node *expr, bool assignment, Work *work)
 	foreach(lc, ref->refupperindexpr)
 		path->elements = lappend(path->elements, subscript_as_text(lfirst(lc)));
 
-	call.funcid = ours;
+	call.funcid = function;
 	call.funcresulttype = JSONBOID;
 	call.funcvariadic = true;
 	call.funcformat = COERCE_EXPLICIT_CALL;
@@ -342,7 +369,7 @@ swap_subscript(Node *expr, bool assignment, Work *work)
 		list_make4(ref->refexpr, ref->refassgnexpr,
 				   makeBoolConst(exprType(linitial(ref->refupperindexpr)) == INT4OID, false), path);
 	memcpy(expr, &call, sizeof(FuncExpr));
-	work->used = list_append_unique_oid(work->used, ours);
+	work->used = list_append_unique_oid(work->used, function);
 	return true;
 }
 
@@ -359,7 +386,7 @@ swap_part(Node *expr, Work *work)
 		expr = linitial(arguments(expr));
 		function = called_function(expr);
 		if (function == NULL ||
-			!swap_function(function, parts, part_oids, lengthof(parts), work))
+			!swap_function(function, parts, ours.parts, lengthof(parts), work))
 			break;
 	}
 }
@@ -375,7 +402,7 @@ swap_readers(Node *expr, Work *work)
 		swap_part(expr, work);
 	function = called_function(expr);
 	if (function != NULL &&
-		swap_function(function, readers, reader_oids, lengthof(readers), work))
+		swap_function(function, readers, ours.readers, lengthof(readers), work))
 		swap_part(expr, work);
 	return expression_tree_walker(expr, swap_readers, work);
 }
@@ -456,7 +483,7 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	if (function != NULL)
 	{
 		List	   *args = arguments(expr);
-		bool		swapped = swap_function(function, editors, editor_oids, lengthof(editors),
+		bool		swapped = swap_function(function, editors, ours.editors, lengthof(editors),
 											work);
 
 		/* what is changed may itself be the result of a change, on either side of || */
@@ -598,8 +625,7 @@ swap_functions(PlannedStmt *stmt)
 	handler = find_our_table(stmt);
 	if (!OidIsValid(handler))
 		return;
-	if (!found)
-		find_functions(handler);
+	find_functions(handler);
 
 	/* first those that make promises: some of them also have a variant that reads */
 	visitor.visit = ignore_expression;

@@ -1,0 +1,27 @@
+-- Which functions plans call, whatever has happened to a session before.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+
+-- Looking for our functions ends in an error half way through: then none of it
+-- counts, and the next plan looks again.  A prepared transaction keeps pg_proc
+-- locked for it; COPY opens the new table without a plan.
+CREATE TABLE looked (j jsonb) USING sliced;
+COPY looked FROM stdin;
+{"a": {"b": 1}}
+\.
+SELECT j->'a'->'b' FROM looked;
+DROP EXTENSION pg_sliced CASCADE;
+CREATE EXTENSION pg_sliced;
+CREATE TABLE looked (j jsonb) USING sliced;
+COPY looked FROM stdin;
+{"a": {"b": 2}}
+\.
+BEGIN;
+LOCK pg_proc;
+PREPARE TRANSACTION 'keeps pg_proc locked';
+SET lock_timeout = 10;
+SELECT j->'a'->'b' FROM looked;
+ROLLBACK PREPARED 'keeps pg_proc locked';
+RESET lock_timeout;
+SELECT j->'a'->'b' FROM looked;
+DROP TABLE looked;
