@@ -12,7 +12,10 @@
 /* swap.c: put our functions in the place of core's.  Called when loaded. */
 extern void sliced_swap_init(void);
 
-/* run.c: what promises mean for the executor.  Called when loaded. */
+/* The same in a plan that is about to be executed, if nobody has done so. */
+extern void sliced_swap_late(PlannedStmt *stmt);
+
+/* run.c: what is done when a plan is executed.  Called when loaded. */
 extern void sliced_run_init(void);
 
 /*

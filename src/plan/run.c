@@ -1,6 +1,9 @@
 /*
  * run.c
- *	  What promises mean for the executor.
+ *	  What is done when a plan is executed.
+ *
+ * At the start, functions are exchanged in plans that are older than our hook in
+ * the planner (swap.c).
  *
  * Only this process knows what a promise stands for, and parallel workers get
  * parameters as they are: a variable of PL/pgSQL in a query it runs, for one.  So
@@ -12,7 +15,18 @@
 #include "plan/plan.h"
 #include "toaster/promise.h"
 
+static ExecutorStart_hook_type next_start;
 static ExecutorRun_hook_type next_run;
+
+static void
+start_query(QueryDesc *query, int eflags)
+{
+	sliced_swap_late(query->plannedstmt);
+	if (next_start != NULL)
+		next_start(query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+}
 
 static void
 run_query(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once)
@@ -35,6 +49,8 @@ run_query(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_
 void
 sliced_run_init(void)
 {
+	next_start = ExecutorStart_hook;
+	ExecutorStart_hook = start_query;
 	next_run = ExecutorRun_hook;
 	ExecutorRun_hook = run_query;
 }

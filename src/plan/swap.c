@@ -31,6 +31,7 @@
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 typedef struct Swap
@@ -142,6 +143,12 @@ static Ours ours;
 static uint64 changes = 0;		/* of functions, that this process was told of */
 
 static planner_hook_type next_planner;
+
+/*
+ * In jitFlags of a plan, which has no place for others' marks: functions have been
+ * exchanged.  Core looks at its own bits only, and gives the flags to parallel workers.
+ */
+#define PLAN_IS_SWAPPED		(1 << 30)
 
 /* What is known while a plan is worked on. */
 typedef struct Work
@@ -637,6 +644,33 @@ swap_functions(PlannedStmt *stmt)
 	depend_on_functions(&work);
 }
 
+/*
+ * The first plan of a session is made without our hook if nobody opens a table of
+ * ours, and with it loads this library, before the planner does: the query names a
+ * partitioned table, or one of heap that has children, or a function that is
+ * inlined.  Such a plan may be kept for the whole session, so the functions are
+ * exchanged where it is kept.  That takes a copy, in the plan's place only when it
+ * is complete: the walk may end in an error.
+ */
+void
+sliced_swap_late(PlannedStmt *stmt)
+{
+	PlannedStmt *copy;
+	MemoryContext old;
+
+	if (likely(stmt->jitFlags & PLAN_IS_SWAPPED))
+		return;
+	if (sliced_routine != NULL && OidIsValid(find_our_table(stmt)))
+	{
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(stmt));
+		copy = copyObject(stmt);
+		swap_functions(copy);
+		*stmt = *copy;
+		MemoryContextSwitchTo(old);
+	}
+	stmt->jitFlags |= PLAN_IS_SWAPPED;
+}
+
 static PlannedStmt *
 plan_query(Query *parse, const char *query_string, int cursor_options,
 		   ParamListInfo bound_params)
@@ -646,6 +680,7 @@ plan_query(Query *parse, const char *query_string, int cursor_options,
 		standard_planner(parse, query_string, cursor_options, bound_params);
 
 	swap_functions(stmt);
+	stmt->jitFlags |= PLAN_IS_SWAPPED;
 	return stmt;
 }
 
