@@ -18,11 +18,18 @@ sliced_codec_get(int id)
 }
 
 uint32
-sliced_codec_try(int id, const char *src, uint32 len, char *dst, int level)
+sliced_codec_limit(int id, uint32 len)
 {
 	const SlicedCodec *codec = codecs[id];
 
-	if (codec->compress == NULL || len <= codec->min_gain)
-		return 0;
-	return codec->compress(src, len, dst, len - len / codec->min_gain - 1, level);
+	return codec->compress == NULL || len <= codec->min_gain ? 0 :
+		len - len / codec->min_gain - 1;
+}
+
+uint32
+sliced_codec_try(int id, const char *src, uint32 len, char *dst, int level)
+{
+	uint32		limit = sliced_codec_limit(id, len);
+
+	return limit == 0 ? 0 : codecs[id]->compress(src, len, dst, limit, level);
 }

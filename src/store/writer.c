@@ -58,53 +58,6 @@ struct SlicedWriter
 	MemoryContext batch;		/* of the tuples */
 };
 
-void
-sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec)
-{
-	uint32		n = Min(len, sliced_codec_get(codec)->slice_raw);
-
-	draft->raw = raw;
-	draft->len = len;
-	draft->codec = codec;
-	draft->ncuts = 0;
-	draft->first_raw = n;
-	draft->first = NULL;
-	draft->first_stored = 0;
-	if (codec != SLICED_CODEC_NONE)
-	{
-		draft->first = palloc(SLICED_COMPRESS_ROOM(n));
-		draft->first_stored = sliced_codec_try(codec, raw, n, draft->first, sliced_zstd_level);
-	}
-}
-
-void
-sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
-				   SlicedCutter cutter)
-{
-	int			nregions = 0;
-
-	if (cutter != NULL && codec != SLICED_CODEC_NONE)
-	{
-		sliced_draft_init(draft, raw, len, SLICED_CODEC_NONE);
-		draft->codec = codec;
-		nregions = cutter(raw, len, &draft->cuts, &draft->ncuts);
-		draft->nregions = nregions;
-	}
-	if (nregions == 0)
-		sliced_draft_init(draft, raw, len, codec);
-}
-
-void
-sliced_draft_free(SlicedDraft *draft)
-{
-	if (draft->first != NULL)
-		pfree(draft->first);
-	if (draft->ncuts > 0)
-		pfree(draft->cuts);
-	draft->first = NULL;
-	draft->ncuts = 0;
-}
-
 SlicedWriter *
 sliced_writer_open(Oid toastrelid, int options, bool hide)
 {
@@ -356,7 +309,7 @@ typedef struct Cut
 {
 	Oid			objid;
 	bool		with_head;
-	uint32		ascii;			/* for the head */
+	uint32		ascii;			/* leading bytes known to be ASCII */
 } Cut;
 
 static bool
@@ -385,6 +338,16 @@ slice_seq(const Cut *cut, uint32 start)
 	return is_head(cut, start) ? SLICED_HEAD_SEQ : (int32) start;
 }
 
+/*
+ * How many of 'len' bytes at 'raw', from 'start' on, continue a character?  That
+ * was counted already if the value is all ASCII, as most are.
+ */
+static uint32
+count_followers(const Cut *cut, uint32 start, const char *raw, uint32 len)
+{
+	return start + len <= cut->ascii ? 0 : sliced_utf8_followers(raw, len);
+}
+
 /* Add one compressed slice, cut into as many rows as it takes. */
 static void
 add_compressed(SlicedWriter *w, const Cut *cut, uint32 start, int codec, const char *raw,
@@ -394,7 +357,7 @@ add_compressed(SlicedWriter *w, const Cut *cut, uint32 start, int codec, const c
 		.codec = codec,
 		.rawlen = rawlen,
 		.storedlen = storedlen,
-		.followers = sliced_utf8_followers(raw, rawlen)
+		.followers = count_followers(cut, start, raw, rawlen)
 	};
 	uint32		overhead = begin_slice(cut, &row, start);
 	uint32		first = sliced_row_cut(storedlen, overhead);
@@ -438,24 +401,11 @@ add_raw(SlicedWriter *w, const Cut *cut, uint32 start, const char *raw, uint32 l
 			break;
 		row.rawlen = row.storedlen = row.payload_len = n;
 		row.payload = raw + done;
-		row.followers = sliced_utf8_followers(row.payload, n);
+		row.followers = count_followers(cut, start + done, row.payload, n);
 		add_row(w, cut->objid, slice_seq(cut, start + done), &row);
 		done += n;
 	}
 	return done;
-}
-
-/*
- * A value that fills a page by itself as it is, and would still need most of it
- * when compressed: what is saved is of use to nobody else, so save the reader
- * the decompression.
- */
-static bool
-page_is_lost_anyway(uint32 rawlen, uint32 storedlen)
-{
-	const uint32 overhead = sizeof(SlicedRowHeader) + sizeof(SlicedHeadHeader);
-
-	return storedlen > rawlen - rawlen / 8 && sliced_row_cut(rawlen, overhead) == rawlen;
 }
 
 /*
@@ -479,9 +429,7 @@ add_bytes(SlicedWriter *w, const Cut *cut, uint32 start, const char *raw, uint32
 		if (draft != NULL && done == 0)
 		{
 			stored = draft->first;
-			storedlen = draft->first_stored;
-			if (rawlen == len && page_is_lost_anyway(rawlen, storedlen))
-				storedlen = 0;
+			storedlen = sliced_draft_stored(draft);
 		}
 		else
 		{

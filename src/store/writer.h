@@ -1,10 +1,6 @@
 /*
  * writer.h
  *	  Writes new values into the toast relation.
- *
- * A value is drafted first: its codec is chosen and its first slice compressed,
- * which tells whether the value could stay in its row instead.  Whoever decides
- * against that hands the draft to the writer, so nothing is compressed twice.
  */
 #ifndef SLICED_STORE_WRITER_H
 #define SLICED_STORE_WRITER_H
@@ -14,54 +10,8 @@
 #include "format/pieces.h"
 #include "storage/block.h"
 #include "storage/itemptr.h"
+#include "store/draft.h"
 #include "utils/rel.h"
-
-/* Bytes of a value, [start, start + len), that are stored together with others. */
-typedef struct SlicedCut
-{
-	uint32		start;
-	uint32		len;
-	int			region;			/* those of one region are stored together */
-} SlicedCut;
-
-/*
- * Who knows a value's type may know a better order to store its bytes in: this
- * function returns the number of regions, 0 if there is none.  The cuts are palloc'd.
- */
-typedef int (*SlicedCutter) (const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
-
-typedef struct SlicedDraft
-{
-	const char *raw;			/* the caller's memory */
-	uint32		len;
-	int			codec;			/* to try on every slice */
-
-	/* How to store it in another order than that of its bytes, if not 0. */
-	int			ncuts;
-	SlicedCut  *cuts;			/* all of its bytes, in their order */
-	int			nregions;		/* in the order in which to store them */
-
-	/* The first slice, unless it is cut. */
-	uint32		first_raw;		/* raw bytes tried together */
-	uint32		first_stored;	/* 0 if compressing them does not pay */
-	char	   *first;			/* the compressed bytes, palloc'd */
-} SlicedDraft;
-
-/*
- * Prepare to store 'len' bytes at 'raw', which must stay until the draft is
- * written or dropped.  Allocates in the current context.
- */
-extern void sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec);
-
-/*
- * The same for a value that will certainly be stored, in the order that 'cutter',
- * if not NULL, has for it.
- */
-extern void sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
-							   SlicedCutter cutter);
-
-/* Free what the draft has allocated. */
-extern void sliced_draft_free(SlicedDraft *draft);
 
 typedef struct SlicedWriter SlicedWriter;
 

@@ -97,6 +97,21 @@ column_codec(Form_pg_attribute att)
 	}
 }
 
+/* Core's number of a compression method as that of a codec; -1 if it has none. */
+static int
+method_codec(uint32 method)
+{
+	switch (method)
+	{
+		case TOAST_PGLZ_COMPRESSION_ID:
+			return SLICED_CODEC_PGLZ;
+		case TOAST_LZ4_COMPRESSION_ID:
+			return SLICED_CODEC_LZ4;
+		default:
+			return -1;
+	}
+}
+
 /* The codec for values within a row, which core must be able to decompress. */
 static int
 inline_codec(int codec)
@@ -136,11 +151,54 @@ type_cutter(Form_pg_attribute att)
 	return is_jsonb(att) ? sliced_jsonb_cut : NULL;
 }
 
-/* ... and the value gains by it? */
+/* ... and the value, of 'size' bytes with its header, gains by it? */
 static SlicedCutter
-column_cutter(Form_pg_attribute att, const struct varlena *value)
+column_cutter(Form_pg_attribute att, Size size)
 {
-	return VARSIZE_ANY(value) >= SLICED_JSONB_CUT_MIN ? type_cutter(att) : NULL;
+	return size >= SLICED_JSONB_CUT_MIN ? type_cutter(att) : NULL;
+}
+
+/*
+ * The value that a pointer from elsewhere leads to.  If its compressed bytes are
+ * just what the column would store, they are left as they are.
+ */
+static struct varlena *
+fetch_value(Form_pg_attribute att, struct varlena *value)
+{
+	struct varatt_external ptr;
+	int			codec = column_codec(att);
+
+	if (VARATT_IS_EXTERNAL_ONDISK(value))
+	{
+		VARATT_EXTERNAL_GET_POINTER(ptr, value);
+		if (VARATT_EXTERNAL_IS_COMPRESSED(ptr) &&
+			method_codec(VARATT_EXTERNAL_GET_COMPRESS_METHOD(ptr)) == codec &&
+			ptr.va_rawsize - VARHDRSZ <= sliced_codec_get(codec)->slice_raw &&
+			column_cutter(att, ptr.va_rawsize) == NULL)
+			return detoast_external_attr(value);
+	}
+	return detoast_attr(value);
+}
+
+/*
+ * Draft a value that leaves its row.  If it is compressed, as the column would
+ * do it, those bytes are stored; only after it was decompressed, so that what is
+ * damaged does not look sound.
+ */
+static void
+draft_final(SlicedDraft *draft, struct varlena *value, int codec, SlicedCutter cutter)
+{
+	struct varlena *raw = detoast_attr(value);
+	uint32		len = VARSIZE_ANY_EXHDR(raw);
+
+	if (cutter == NULL && VARATT_IS_COMPRESSED(value) &&
+		method_codec(TOAST_COMPRESS_METHOD(value)) == codec &&
+		VARDATA_COMPRESSED_GET_EXTSIZE(value) == len)
+		sliced_draft_take(draft, VARDATA_ANY(raw), len, codec,
+						  (char *) value + VARHDRSZ_COMPRESSED,
+						  VARSIZE(value) - VARHDRSZ_COMPRESSED);
+	else
+		sliced_draft_final(draft, VARDATA_ANY(raw), len, codec, cutter);
 }
 
 /* Could the value be compressed to fit in a row, to judge by how it begins? */
@@ -234,7 +292,7 @@ compress_column(RowState *row, int i)
 	if (att->attstorage == TYPSTORAGE_EXTERNAL)
 		return;
 	/* it need not be compressed as a whole if that is for nothing */
-	if (column_cutter(att, value) != NULL && !might_stay_inline(value, column_codec(att)))
+	if (column_cutter(att, VARSIZE_ANY(value)) != NULL && !might_stay_inline(value, column_codec(att)))
 		return;
 	col->raw = value;
 	col->draft = make_draft(value, column_codec(att));
@@ -266,14 +324,12 @@ externalize_column(RowState *row, int i)
 	Form_pg_attribute att = TupleDescAttr(row->desc, i);
 	Column	   *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
-	SlicedCutter cutter = column_cutter(att, value);
+	SlicedCutter cutter = column_cutter(att, VARSIZE_ANY(value));
 
 	if (col->draft == NULL || cutter != NULL)
 	{
 		col->draft = palloc(sizeof(SlicedDraft));
-		value = detoast_attr(value);
-		sliced_draft_final(col->draft, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
-						   column_codec(att), cutter);
+		draft_final(col->draft, value, column_codec(att), cutter);
 	}
 	reserve_pointer(row, i, col->draft->len);
 }
@@ -429,7 +485,7 @@ look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup, bool fetch)
 		}
 		if (fetch && !row->isnull[i] && VARATT_IS_EXTERNAL(value))
 		{
-			row->values[i] = PointerGetDatum(detoast_attr(value));
+			row->values[i] = PointerGetDatum(fetch_value(TupleDescAttr(row->desc, i), value));
 			row->changed = true;
 		}
 	}

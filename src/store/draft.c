@@ -1,0 +1,95 @@
+/*
+ * draft.c
+ *	  Values about to be stored.
+ */
+#include "postgres.h"
+
+#include "base/settings.h"
+#include "codec/codec.h"
+#include "format/row.h"
+#include "store/draft.h"
+
+/* A draft without anything compressed. */
+static void
+begin_draft(SlicedDraft *draft, const char *raw, uint32 len, int codec)
+{
+	memset(draft, 0, sizeof(*draft));
+	draft->raw = raw;
+	draft->len = len;
+	draft->codec = codec;
+	draft->first_raw = Min(len, sliced_codec_get(codec)->slice_raw);
+}
+
+void
+sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec)
+{
+	begin_draft(draft, raw, len, codec);
+	if (codec != SLICED_CODEC_NONE)
+	{
+		draft->first = draft->first_memory = palloc(SLICED_COMPRESS_ROOM(draft->first_raw));
+		draft->first_stored = sliced_codec_try(codec, raw, draft->first_raw,
+											   draft->first_memory, sliced_zstd_level);
+	}
+}
+
+void
+sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len, int codec,
+				  const char *stored, uint32 storedlen)
+{
+	begin_draft(draft, raw, len, codec);
+	if (draft->first_raw < len || storedlen > sliced_codec_limit(codec, len))
+		sliced_draft_init(draft, raw, len, codec);
+	else
+	{
+		draft->first = stored;
+		draft->first_stored = storedlen;
+	}
+}
+
+void
+sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
+				   SlicedCutter cutter)
+{
+	int			nregions = 0;
+
+	if (cutter != NULL && codec != SLICED_CODEC_NONE)
+	{
+		begin_draft(draft, raw, len, codec);
+		nregions = cutter(raw, len, &draft->cuts, &draft->ncuts);
+		draft->nregions = nregions;
+	}
+	if (nregions == 0)
+		sliced_draft_init(draft, raw, len, codec);
+}
+
+void
+sliced_draft_free(SlicedDraft *draft)
+{
+	if (draft->first_memory != NULL)
+		pfree(draft->first_memory);
+	if (draft->ncuts > 0)
+		pfree(draft->cuts);
+	draft->first = draft->first_memory = NULL;
+	draft->ncuts = 0;
+}
+
+/*
+ * A value that fills a page by itself as it is, and would still need most of it
+ * when compressed: what is saved is of use to nobody else, so save the reader
+ * the decompression.
+ */
+static bool
+page_is_lost_anyway(uint32 rawlen, uint32 storedlen)
+{
+	const uint32 overhead = sizeof(SlicedRowHeader) + sizeof(SlicedHeadHeader);
+
+	return storedlen > rawlen - rawlen / 8 && sliced_row_cut(rawlen, overhead) == rawlen;
+}
+
+uint32
+sliced_draft_stored(const SlicedDraft *draft)
+{
+	if (draft->first_raw == draft->len && page_is_lost_anyway(draft->len, draft->first_stored))
+		return 0;
+	return draft->first_stored;
+}

@@ -1,0 +1,76 @@
+/*
+ * draft.h
+ *	  Values about to be stored.
+ *
+ * A value is drafted first: its codec is chosen and its first slice compressed,
+ * which tells whether the value could stay in its row instead.  Whoever decides
+ * against that hands the draft to the writer, so nothing is compressed twice.
+ */
+#ifndef SLICED_STORE_DRAFT_H
+#define SLICED_STORE_DRAFT_H
+
+#include "postgres.h"
+
+/* Bytes of a value, [start, start + len), that are stored together with others. */
+typedef struct SlicedCut
+{
+	uint32		start;
+	uint32		len;
+	int			region;			/* those of one region are stored together */
+} SlicedCut;
+
+/*
+ * Who knows a value's type may know a better order to store its bytes in: this
+ * function returns the number of regions, 0 if there is none.  The cuts are palloc'd.
+ */
+typedef int (*SlicedCutter) (const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
+
+typedef struct SlicedDraft
+{
+	const char *raw;			/* the caller's memory */
+	uint32		len;
+	int			codec;			/* to try on every slice */
+
+	/* How to store it in another order than that of its bytes, if not 0. */
+	int			ncuts;
+	SlicedCut  *cuts;			/* all of its bytes, in their order */
+	int			nregions;		/* in the order in which to store them */
+
+	/* The first slice, unless it is cut. */
+	uint32		first_raw;		/* raw bytes tried together */
+	uint32		first_stored;	/* 0 if compressing them does not pay */
+	const char *first;			/* the compressed bytes */
+	void	   *first_memory;	/* where they are, or NULL: in the caller's memory */
+} SlicedDraft;
+
+/*
+ * Prepare to store 'len' bytes at 'raw', which must stay until the draft is
+ * written or dropped.  Allocates in the current context.
+ */
+extern void sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec);
+
+/*
+ * The same for a value that will certainly be stored, in the order that 'cutter',
+ * if not NULL, has for it.
+ */
+extern void sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
+							   SlicedCutter cutter);
+
+/*
+ * The same for a value that somebody else has compressed: 'stored', which must
+ * stay as well, decompresses to all of it.  It is stored so if it could be what
+ * we make of the value.
+ */
+extern void sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len, int codec,
+							  const char *stored, uint32 storedlen);
+
+/* Free what the draft has allocated. */
+extern void sliced_draft_free(SlicedDraft *draft);
+
+/*
+ * How many bytes to store in place of the first slice's raw ones?  0: the raw bytes
+ * themselves.
+ */
+extern uint32 sliced_draft_stored(const SlicedDraft *draft);
+
+#endif

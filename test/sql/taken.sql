@@ -1,0 +1,110 @@
+-- Values that heap has compressed are stored as they are, where codec and length
+-- allow it.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+RESET client_min_messages;
+CREATE SCHEMA taken;
+SET search_path = taken;
+SET sliced.compression = lz4;
+
+-- texts, of one byte a character or of two, of which every compressor makes something else
+CREATE FUNCTION words(n int, seed int, alphabet text) RETURNS text LANGUAGE sql AS $$
+    SELECT left(string_agg(translate(substr(md5(seed || '.' || i % 97 || '.' || i % 89), 1, 9), '0123456789abcdef', alphabet), '' ORDER BY i), n)
+    FROM generate_series(0, n / 9) i $$;
+\set ascii abcdabcdabcdabcd
+\set letters абвгабвгабвгабвг
+CREATE TABLE lz4 (id serial, v text COMPRESSION lz4) USING heap WITH (toast_tuple_target = 128);
+INSERT INTO lz4 (v) SELECT words(n, n, :'ascii') FROM unnest(ARRAY[500, 3000, 10000, 65535, 65536, 131071, 131072, 131073, 200000]) n;
+INSERT INTO lz4 (v) SELECT words(n, n, :'letters') FROM unnest(ARRAY[500, 3000, 10000, 65535, 65536, 65537, 150000]) n;
+CREATE TABLE pglz (id serial, v text COMPRESSION pglz) USING heap WITH (toast_tuple_target = 128);
+INSERT INTO pglz (v) SELECT words(n, n, :'ascii') FROM unnest(ARRAY[500, 3000, 32767, 32768, 32769, 131072]) n;
+INSERT INTO pglz (v) SELECT words(n, n, :'letters') FROM unnest(ARRAY[500, 3000, 16384, 16385, 65536]) n;
+
+-- Is the value what it was in heap, and are its bytes?  Core counts four more, for the length.
+CREATE FUNCTION compare(rel regclass, original regclass) RETURNS TABLE (bytes int, same bool, codecs text, taken bool)
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format(
+        'SELECT octet_length(o.v), t.v = o.v AND length(t.v) = length(o.v) AND octet_length(t.v) = octet_length(o.v)'
+        '   AND substr(t.v, octet_length(o.v) / 4, 50) = substr(o.v, octet_length(o.v) / 4, 50)'
+        '   AND right(t.v, 20) = right(o.v, 20) AND left(t.v, -7) = left(o.v, -7),'
+        ' string_agg(DISTINCT s.codec, '' ''), count(*) = 1 AND min(s.stored_bytes) = pg_column_size(o.v) - 4 AND pg_column_compression(o.v) IS NOT NULL'
+        ' FROM %1$s t JOIN %2$s o USING (id), sliced.inspect(t.v) s GROUP BY o.id, o.v, t.v ORDER BY o.id', rel, original);
+END $$;
+CREATE TABLE t (id int, v text) USING sliced WITH (toast_tuple_target = 128);
+INSERT INTO t SELECT * FROM lz4;
+SELECT * FROM compare('t', 'lz4');
+
+-- another codec, another storage
+TRUNCATE t;
+INSERT INTO t SELECT * FROM pglz;
+SELECT * FROM compare('t', 'pglz');
+ALTER TABLE t ALTER v SET COMPRESSION pglz;
+TRUNCATE t;
+INSERT INTO t SELECT * FROM pglz;
+SELECT * FROM compare('t', 'pglz');
+TRUNCATE t;
+INSERT INTO t SELECT * FROM lz4;
+SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') FROM compare('t', 'lz4');
+ALTER TABLE t ALTER v SET COMPRESSION default;
+SET sliced.compression = zstd;
+TRUNCATE t;
+INSERT INTO t SELECT * FROM lz4;
+SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') FROM compare('t', 'lz4');
+SET sliced.compression = lz4;
+TRUNCATE t;
+ALTER TABLE t ALTER v SET STORAGE external;
+INSERT INTO t SELECT * FROM lz4;
+SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') FROM compare('t', 'lz4');
+TRUNCATE t;
+ALTER TABLE t ALTER v SET STORAGE main;
+INSERT INTO t SELECT * FROM lz4;
+SELECT count(*), bool_and(same), count(*) FILTER (WHERE taken) AS taken, string_agg(DISTINCT codecs, ', ') FROM compare('t', 'lz4');
+
+-- what is short enough stays in the row, as it is
+CREATE TABLE short (id int, v text, w text) USING sliced;
+INSERT INTO short SELECT id, v, v FROM lz4 WHERE octet_length(v) < 3000;
+CREATE TABLE inside (id int, v text COMPRESSION lz4, w text COMPRESSION lz4) USING heap;
+INSERT INTO inside SELECT n, repeat('inside ' || n, n), words(9000, n, :'ascii') FROM unnest(ARRAY[500, 2500, 13000]) n;
+CREATE TABLE kept (LIKE inside) USING sliced;
+INSERT INTO kept SELECT * FROM inside;
+SELECT id, s.v = o.v AS same, pg_column_size(s.v) = pg_column_size(o.v) + 4 AS same_size, object IS NULL AS inside
+    FROM short s JOIN lz4 o USING (id), sliced.inspect(s.v) ORDER BY id;
+SELECT id, k.v = i.v AND k.w = i.w AS same, pg_column_size(k.v) = pg_column_size(i.v) AS same_size, object IS NULL AS inside,
+    (SELECT stored_bytes = pg_column_size(i.w) - 4 FROM sliced.inspect(k.w)) AS taken
+    FROM kept k JOIN inside i USING (id), sliced.inspect(k.v) ORDER BY id;
+
+-- ... or goes out of it, if the table wants that
+CREATE TABLE pushed (id int, v text COMPRESSION lz4, w text COMPRESSION pglz, x text) USING sliced WITH (toast_tuple_target = 128);
+INSERT INTO pushed SELECT id, v, v, w FROM inside;
+SELECT id, p.v = i.v AND p.w = i.v AS same, octet_length(i.v) AS bytes, pg_column_compression(i.v) AS codec,
+    (SELECT string_agg(raw_bytes || ' ' || codec, ', ') FROM sliced.inspect(p.v)) AS v,
+    (SELECT string_agg(DISTINCT codec, ', ') FROM sliced.inspect(p.w)) AS w
+    FROM pushed p JOIN inside i USING (id) ORDER BY id;
+
+-- documents that are to be cut are not taken
+CREATE TABLE documents (id int, v jsonb COMPRESSION lz4) USING heap;
+INSERT INTO documents SELECT n, jsonb_build_object('a', words(n, n, :'ascii'), 'b', words(n / 3, n, :'letters'), 'c', n)
+    FROM unnest(ARRAY[4000, 8000, 40000, 80000]) n;
+CREATE TABLE d (LIKE documents) USING sliced;
+INSERT INTO d SELECT * FROM documents;
+SELECT id, d.v = o.v AND d.v->'b' = o.v->'b' AS same, bool_or(stored_bytes = pg_column_size(o.v) - 4) AS taken, count(DISTINCT piece) > 1 AS cut
+    FROM d JOIN documents o USING (id), sliced.inspect(d.v) GROUP BY 1, 2 ORDER BY 1;
+
+-- a whole table, there and back; what was taken can be changed like any
+CREATE TABLE moved (LIKE lz4 INCLUDING ALL) USING heap;
+INSERT INTO moved SELECT * FROM lz4;
+ALTER TABLE moved SET ACCESS METHOD sliced;
+SELECT count(*), bool_and(same), count(*) FILTER (WHERE taken) AS taken FROM compare('moved', 'lz4');
+CREATE FUNCTION changed(v text) RETURNS text LANGUAGE sql AS $$ SELECT overlay(v || 'ж' placing 'это' from octet_length(v) / 4) $$;
+UPDATE moved SET v = v || 'ж';
+UPDATE moved SET v = overlay(v placing 'это' from (octet_length(v) - 2) / 4);
+SELECT bool_and(m.v = changed(o.v)), bool_and(length(m.v) = length(o.v) + 1) FROM moved m JOIN lz4 o USING (id);
+VACUUM FULL moved;
+SELECT bool_and(m.v = changed(o.v)), bool_and(length(m.v) = length(o.v) + 1) FROM moved m JOIN lz4 o USING (id);
+SELECT relname, v.* FROM pg_class c, sliced.verify(c.oid::regclass) v
+    WHERE relnamespace = 'taken'::regnamespace AND relkind = 'r' AND relam = (SELECT oid FROM pg_am WHERE amname = 'sliced');
+ALTER TABLE moved SET ACCESS METHOD heap;
+SELECT bool_and(m.v = changed(o.v)) FROM moved m JOIN lz4 o USING (id);
+SET client_min_messages = warning;
+DROP SCHEMA taken CASCADE;
