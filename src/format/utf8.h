@@ -56,13 +56,13 @@ static inline uint32
 sliced_utf8_ascii(const char *s, uint32 len)
 {
 	uint32		i = 0;
+	uint64		words[4];
 
-	for (; i + sizeof(uint64) <= len; i += sizeof(uint64))
+	/* one jump for four words: most texts pass all of them */
+	for (; i + sizeof(words) <= len; i += sizeof(words))
 	{
-		uint64		word;
-
-		memcpy(&word, s + i, sizeof(word));
-		if (word & UINT64CONST(0x8080808080808080))
+		memcpy(words, s + i, sizeof(words));
+		if ((words[0] | words[1] | words[2] | words[3]) & UINT64CONST(0x8080808080808080))
 			break;
 	}
 	while (i < len && !IS_HIGHBIT_SET(s[i]))

@@ -58,6 +58,39 @@ struct SlicedWriter
 	MemoryContext batch;		/* of the tuples */
 };
 
+/*
+ * Memory for a batch.  A statement may open a writer for each row: what one gives
+ * back when it closes is kept for the next, instead of going back to the system.
+ * If it fails to close, the memory goes with the context that it is in.
+ */
+static MemoryContext spare_batch = NULL;
+
+static MemoryContext
+take_batch_memory(MemoryContext parent)
+{
+	MemoryContext batch = spare_batch;
+
+	spare_batch = NULL;
+	if (batch == NULL)
+		return AllocSetContextCreate(parent, "sliced rows", ALLOCSET_DEFAULT_MINSIZE,
+									 BATCH_BYTES, ALLOCSET_DEFAULT_MAXSIZE);
+	MemoryContextSetParent(batch, parent);
+	return batch;
+}
+
+static void
+give_batch_memory_back(MemoryContext batch)
+{
+	if (spare_batch != NULL)
+	{
+		MemoryContextDelete(batch);
+		return;
+	}
+	MemoryContextReset(batch);
+	MemoryContextSetParent(batch, TopMemoryContext);
+	spare_batch = batch;
+}
+
 SlicedWriter *
 sliced_writer_open(Oid toastrelid, int options, bool hide)
 {
@@ -76,8 +109,7 @@ sliced_writer_open(Oid toastrelid, int options, bool hide)
 
 	w->near = InvalidBlockNumber;
 	w->mcxt = CurrentMemoryContext;
-	w->batch = AllocSetContextCreate(w->mcxt, "sliced rows", ALLOCSET_DEFAULT_MINSIZE,
-									 BATCH_BYTES, ALLOCSET_DEFAULT_MAXSIZE);
+	w->batch = take_batch_memory(w->mcxt);
 	return w;
 }
 
@@ -608,7 +640,7 @@ sliced_writer_close(SlicedWriter *w)
 	sliced_writer_flush(w);
 	for (int i = 0; i < SLICED_BATCH_ROWS && w->slots[i]; i++)
 		ExecDropSingleTupleTableSlot(w->slots[i]);
-	MemoryContextDelete(w->batch);
+	give_batch_memory_back(w->batch);
 	toast_close_indexes(w->indexes, w->nindexes, NoLock);
 	table_close(w->toastrel, NoLock);
 	if (w->other != NULL)
