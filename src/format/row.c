@@ -35,18 +35,23 @@ static const char checksum_mismatch[] = "checksum mismatch";
  * A row that fills its share of a page is good, and so is a small one, which fits
  * into a gap.  A size in between is cut as core cuts: values of 5 kB each, in
  * rows of half a page and a bit, would leave a gap in every page, too small for
- * the next of them.
+ * the next of them. So would a quarter followed by a half: the next
+ * quarter goes to the same page, and its half no longer fits there.
  */
 uint32
-sliced_row_cut(uint32 left, uint32 overhead)
+sliced_row_cut(uint32 left, uint32 overhead, bool *quarters)
 {
 	uint32		size = left + overhead + TUPLE_OVERHEAD;
 
-	if (size > tuple_fill[0])
-		return tuple_fill[0] - overhead - TUPLE_OVERHEAD;
-	for (int i = 0; i < N_FILL; i++)
-		if (size <= tuple_fill[i] && size >= tuple_fill[i] / 10 * 9)
-			return left;
+	if (!*quarters)
+	{
+		if (size > tuple_fill[0])
+			return tuple_fill[0] - overhead - TUPLE_OVERHEAD;
+		for (int i = 0; i < N_FILL; i++)
+			if (size <= tuple_fill[i] && size >= tuple_fill[i] / 10 * 9)
+				return left;
+	}
+	*quarters = true;
 	return Min(left, tuple_fill[N_FILL - 1] - overhead - TUPLE_OVERHEAD);
 }
 

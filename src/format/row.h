@@ -130,8 +130,9 @@ extern SlicedPiece sliced_row_piece(const SlicedRow *row, int i);
 
 /*
  * How many of 'left' stored bytes the next row takes.  'overhead' is what the
- * row needs besides: its headers.
+ * row needs besides: its headers.  '*quarters', false before the first of them,
+ * becomes true when a quarter of a page was cut off: then all others are as well.
  */
-extern uint32 sliced_row_cut(uint32 left, uint32 overhead);
+extern uint32 sliced_row_cut(uint32 left, uint32 overhead, bool *quarters);
 
 #endif

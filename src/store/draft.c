@@ -82,8 +82,10 @@ static bool
 page_is_lost_anyway(uint32 rawlen, uint32 storedlen)
 {
 	const uint32 overhead = sizeof(SlicedRowHeader) + sizeof(SlicedHeadHeader);
+	bool		quarters = false;
 
-	return storedlen > rawlen - rawlen / 8 && sliced_row_cut(rawlen, overhead) == rawlen;
+	return storedlen > rawlen - rawlen / 8 &&
+		sliced_row_cut(rawlen, overhead, &quarters) == rawlen;
 }
 
 uint32

@@ -392,11 +392,13 @@ add_compressed(SlicedWriter *w, const Cut *cut, uint32 start, int codec, const c
 		.followers = count_followers(cut, start, raw, rawlen)
 	};
 	uint32		overhead = begin_slice(cut, &row, start);
-	uint32		first = sliced_row_cut(storedlen, overhead);
+	bool		quarters = false;
+	uint32		first = sliced_row_cut(storedlen, overhead, &quarters);
+	bool		later = quarters;
 	uint32		done;
 
 	for (done = first; done < storedlen; row.parts++)
-		done += sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader));
+		done += sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader), &later);
 
 	row.payload = stored;
 	row.payload_len = first;
@@ -408,9 +410,18 @@ add_compressed(SlicedWriter *w, const Cut *cut, uint32 start, int codec, const c
 	{
 		row.parts++;
 		row.payload = stored + done;
-		row.payload_len = sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader));
+		row.payload_len = sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader), &quarters);
 		add_row(w, cut->objid, start + row.parts, &row);
 	}
+}
+
+/* What a row takes of more than it can. */
+static uint32
+full_row(uint32 overhead)
+{
+	bool		quarters = false;
+
+	return sliced_row_cut(PG_INT16_MAX, overhead, &quarters);
 }
 
 /*
@@ -422,14 +433,15 @@ static uint32
 add_raw(SlicedWriter *w, const Cut *cut, uint32 start, const char *raw, uint32 len, bool last)
 {
 	uint32		done = 0;
+	bool		quarters = false;
 
 	while (done < len)
 	{
 		SlicedRow	row = {.codec = SLICED_CODEC_NONE};
 		uint32		overhead = begin_slice(cut, &row, start + done);
-		uint32		n = sliced_row_cut(len - done, overhead);
+		uint32		n = sliced_row_cut(len - done, overhead, &quarters);
 
-		if (!last && done > 0 && n < sliced_row_cut(PG_INT16_MAX, overhead))
+		if (!last && done > 0 && n < full_row(overhead))
 			break;
 		row.rawlen = row.storedlen = row.payload_len = n;
 		row.payload = raw + done;

@@ -48,6 +48,19 @@ SELECT what, piece, object IS NOT NULL AS outside, start, raw_bytes, stored_byte
 SELECT * FROM sliced.inspect(42);
 SELECT raw_bytes FROM sliced.inspect(NULL::text);
 
+-- rows fill pages like core's, however long the values are
+CREATE FUNCTION pages(n int, method name) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TABLE filled (v bytea) USING %I', method);
+    ALTER TABLE filled ALTER v SET STORAGE EXTERNAL;
+    INSERT INTO filled SELECT noise(n, i) FROM generate_series(1, 48) i;
+    SELECT pg_relation_size(reltoastrelid) / 8192 INTO n FROM pg_class WHERE oid = 'filled'::regclass;
+    DROP TABLE filled;
+    RETURN n;
+END $$;
+SELECT n, pages(n, 'sliced'), pages(n, 'heap') AS heap FROM generate_series(4100, 14900, 300) n
+    WHERE pages(n, 'sliced') > 1.1 * pages(n, 'heap');
+
 -- columns choose codecs; storage EXTERNAL is not compressed
 CREATE TABLE choices (e text, p text COMPRESSION pglz, l text COMPRESSION lz4, d text);
 ALTER TABLE choices ALTER e SET STORAGE EXTERNAL;

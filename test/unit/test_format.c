@@ -240,13 +240,15 @@ cutting(void)
 		{
 			uint32		left = len;
 			int			nrows = 0;
+			bool		quarters = false;
 
 			while (left > 0)
 			{
-				uint32		n = sliced_row_cut(left, overhead);
+				bool		after_quarter = quarters;
+				uint32		n = sliced_row_cut(left, overhead, &quarters);
 
 				check(n > 0 && n <= left);
-				check(n + overhead + 36 <= 8000);
+				check(n + overhead + 36 <= (after_quarter ? 2032 : 8000));
 				left -= n;
 				nrows++;
 			}
