@@ -1,6 +1,6 @@
 -- A table and its toast relation have different access methods: tools that
 -- exchange files and toast relations leave that behind. Here it is made by hand;
--- test/t/130_repack.sh runs such a tool.
+-- test/t/160_repack.sh runs such a tool.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pg_sliced;
 RESET client_min_messages;
