@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 from bench import HEAP_LZ4, MB, SLICED_LZ4, size_name, workload
 from jsonb import fill_documents, make_pages
-from plot import bytes_name, colors, save
+from plot import COLORS, bytes_name, look, save
 
 PAIR = [SLICED_LZ4, HEAP_LZ4]
 
@@ -45,10 +45,10 @@ def draw(results, question, title, path):
     for ax, (case, (metric, panel)) in zip(figure.subplots(1, len(PANELS)), PANELS.items()):
         for v in PAIR:
             points = curves[case, v.name, metric]
-            ax.plot(*zip(*points), marker="o", markersize=3.5, linewidth=2, color=colors(v.name)[0])
+            ax.plot(*zip(*points), marker="o", markersize=3.5, linewidth=2, color=look(v.name, COLORS))
             ax.annotate(f"{v.method}: {(time_name if metric == 'cpu us' else bytes_name)(rounded(points[-1][1]))}",
                         points[-1], (-2, 6), textcoords="offset points", ha="right", weight="bold",
-                        color=colors(v.name)[0])
+                        color=look(v.name, COLORS))
         ax.set(xscale="log", yscale="log")
         ax.set_title(panel)
         ax.xaxis.set_major_formatter(bytes_name)

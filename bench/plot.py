@@ -1,19 +1,17 @@
 """Draws one question: a panel of curves per metric, then a panel of bars per metric, a group per case."""
 
-from matplotlib import rcParams
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib import colormaps, rcParams
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
 
 TITLES = {"ms": "time, ms", "cpu ms": "CPU time, ms", "us": "time, µs", "cpu us": "CPU time, µs",
           "MB": "size, MB", "WAL MB": "WAL, MB", "WAL B": "WAL, bytes", "buffers": "buffers"}
 
-# A variant's color: of its first case, and faded of its last one.
-SLICED, LIGHT, HEAP, GREY = ("#1b6ca8", "#8cc8f0"), ("#63b0e3", "#b4dcf5"), ("#6e6e6e", "#bebebe"), ("#b0b0b0", "#dedede")
-COLORS = {"sliced": SLICED, "loaded": SLICED, "sliced zstd": LIGHT, "heap": HEAP, "heap pglz": GREY,
-          "not loaded": GREY}
-DASHES = {"heap estimated": ":", "sliced zstd": "--", "heap pglz": "--"}
+# What a variant looks like: its bars' color, its lines' dashes.  Curves have a color for each case.
+COLORS = {"sliced": "#1b6ca8", "loaded": "#1b6ca8", "sliced zstd": "#63b0e3", "heap": "#6e6e6e",
+          "heap pglz": "#b0b0b0", "not loaded": "#b0b0b0"}
+DASHES = {"sliced": "-", "sliced zstd": "-.", "heap": "--", "heap pglz": ":", "heap estimated": ":"}
 
 INCH, WIDTH = 0.17, 7.5         # the height of a bar, the width of the drawing
 
@@ -22,12 +20,9 @@ rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "pg_sliced", "font.size
                  "axes.spines.top": False, "axes.spines.right": False})
 
 
-def colors(variant):
-    return COLORS.get(variant) or COLORS[variant.split()[0]]
-
-
-def faded(variant, place):
-    return LinearSegmentedColormap.from_list("", colors(variant))(place)
+def look(variant, looks):
+    """What one of the tables above says, of "heap lz4" what it says of heap."""
+    return looks.get(variant) or looks[variant.split()[0]]
 
 
 def short(value):
@@ -41,21 +36,26 @@ def bytes_name(n, _=None):
     return f"{n:g} B"
 
 
+def names(curves):
+    """The cases of curves, and the variants."""
+    return [*dict.fromkeys(case for case, _, _ in curves)], [*dict.fromkeys(v for _, v, _ in curves)]
+
+
 def draw_curves(ax, curves, metric):
     """A line per case and variant, both axes logarithmic; what is nothing cannot be drawn."""
-    lines = {(case, variant): [(x, y) for x, y in points if y > 0]
-             for (case, variant, m), points in curves.items() if m == metric}
-    cases = [*dict.fromkeys(case for case, _ in lines)]
-    for (case, variant), points in lines.items():
-        if points:
-            ax.plot(*zip(*points), DASHES.get(variant, "-"), label=f"{case}, {variant.removesuffix(' lz4')}",
-                    color=faded(variant, cases.index(case) / max(1, len(cases) - 1)))
+    cases, variants = names(curves)
+    hues = {case: colormaps["tab20" if len(cases) > 10 else "tab10"](i) for i, case in enumerate(cases)}
+    for (case, variant, m), points in curves.items():
+        if m == metric and any(y > 0 for _, y in points):
+            ax.plot(*zip(*((x, y) for x, y in points if y > 0)), look(variant, DASHES), color=hues[case])
     ax.set(xscale="log", yscale="log")
     ax.set_title(TITLES.get(metric, metric))
-    ax.xaxis.set_major_formatter(FuncFormatter(bytes_name))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,g}"))
+    ax.xaxis.set_major_formatter(bytes_name)
+    ax.yaxis.set_major_formatter(lambda y, _: f"{y:,.0f}" if y >= 1 else f"{y:g}")
     ax.grid(color="#e4e4e4")
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=8)
+    ax.legend([*(Line2D([], [], color=hues[case]) for case in cases),
+               *(Line2D([], [], color="black", linestyle=look(v, DASHES)) for v in variants)], cases + variants,
+              loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=8)
 
 
 def draw_bars(ax, results, question, metric):
@@ -69,7 +69,7 @@ def draw_bars(ax, results, question, metric):
         for v, median in zip(variants, medians):
             width = median / longest
             spread = width * results.spread(question, case, v, metric)
-            ax.barh(y, width, height=0.85, color=colors(v)[0], xerr=spread if spread >= 0.003 else None)
+            ax.barh(y, width, height=0.85, color=look(v, COLORS), xerr=spread if spread >= 0.003 else None)
             ax.text(width + spread + 0.01, y, short(median), va="center", fontsize=8)
             y += 1
         y += 0.8
@@ -78,7 +78,7 @@ def draw_bars(ax, results, question, metric):
     ax.set_title(TITLES.get(metric, metric))
     ax.spines["bottom"].set_visible(False)
     shown = results.variants(question, metric=metric)
-    ax.legend([Patch(color=colors(v)[0]) for v in shown], shown, loc="lower right", bbox_to_anchor=(1, 1),
+    ax.legend([Patch(color=look(v, COLORS)) for v in shown], shown, loc="lower right", bbox_to_anchor=(1, 1),
               ncol=len(shown), frameon=False, fontsize=8, borderpad=0)
 
 
@@ -91,7 +91,8 @@ def bars(results, question, metric):
 def plot(results, question, title, path):
     curves, metrics = results.curves(question), results.metrics(question)
     lines = [*dict.fromkeys(metric for _, _, metric in curves)]
-    heights = [2.6] * len(lines) + [0.5 + INCH * bars(results, question, m) for m in metrics]
+    legend = INCH * sum(map(len, names(curves)))
+    heights = [max(2.6, 0.5 + legend)] * len(lines) + [0.5 + INCH * bars(results, question, m) for m in metrics]
     figure = Figure(figsize=(WIDTH, 0.8 + sum(heights)), layout="constrained")
     panels = iter(figure.subplots(len(heights), height_ratios=heights, squeeze=False).flat)
     for metric in lines:
