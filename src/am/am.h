@@ -39,8 +39,8 @@ extern void sliced_foreign_toast_callbacks(TableAmRoutine *routine);
 extern void sliced_slot_flatten(Relation rel, TupleTableSlot *slot);
 
 /*
- * Make the table's toast relation, which is foreign, ours.  The caller has both
- * locked, so that nobody reads them and nobody has an older idea of them
+ * Make the table's toast relation, which is foreign, ours.  The caller has locked
+ * both, so that nobody reads them, and nobody remembers their old state
  * afterwards.
  */
 extern void sliced_toast_take_over(Relation rel);

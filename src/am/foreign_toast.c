@@ -8,14 +8,14 @@
  *
  * A table of ours gets a toast relation of heap's (a foreign one).  Core reads it
  * with heap's function, which knows core's chunks only.  So no slice may be
- * written there: new values go the core way (modify.c).  Slices that are in it
- * nevertheless, from versions that did not ask, are read here, before the row gets
- * to the executor.  VACUUM FULL and CLUSTER take the toast relation over before
- * they begin: files look the same, and our function reads both formats.
+ * written there: new values go the core way (modify.c).  Slices may be in it
+ * nevertheless, from versions that did not check; they are read here, before the
+ * row gets to the executor.  VACUUM FULL and CLUSTER take the toast relation over
+ * before they begin: files look the same, and our function reads both formats.
  *
- * A table of heap's gets rows of ours.  heap does not know the marker and would
- * copy their pointers into other tables.  Nothing of ours is asked then, so the
- * copy is refused when it is created.
+ * A table of heap's gets rows of ours. heap does not know the marker and would
+ * copy their pointers into other tables.  Nobody calls us then, so we refuse the
+ * copy when it is created.
  */
 #include "postgres.h"
 
@@ -99,8 +99,8 @@ sliced_toast_take_over(Relation rel)
 }
 
 /*
- * Is this new table, of ours, the one into which pg_repack copies a table that is
- * not?  If so return the name of the latter.
+ * Is this new table of ours the one into which pg_repack copies a table that is
+ * not ours?  If so, return that table's name.
  */
 static char *
 table_to_be_repacked(Relation rel)

@@ -48,9 +48,9 @@ leave_work_context(MemoryContext work, MemoryContext old)
  * Pin a page of the table.  Bulk updates and deletes come back to the page of
  * the row before, and mostly find it without a search.
  *
- * All that is remembered is where to look: the buffer itself says which page it
- * has.  Shared buffers say it by file and block, which nothing shared has in
- * common; but a temporary table's file may have the number of another one's.
+ * We remember only where to look: the buffer itself says which page it has.
+ * Shared buffers say it by file and block, which is unique among them; but a
+ * temporary table's file may have the number of another file.
  */
 static Buffer
 pin_page(Relation rel, BlockNumber block)
@@ -67,7 +67,7 @@ pin_page(Relation rel, BlockNumber block)
 
 /*
  * The row version at 'tid', copied, if it has values outside the row; NULL
- * otherwise.  What heapam will find wrong with 'tid' is left to heapam.
+ * otherwise.  If something is wrong with 'tid', heapam will find it.
  *
  * A pin alone would not do: somebody who was alone on the page a moment ago may
  * be pruning it.
@@ -349,9 +349,9 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 
 /*
  * Make HEAP_HASEXTERNAL of the old row say whether heapam is to log its identity
- * with its values.  That is a matter of the one transaction that works on the
- * row, so lock it first.  Anything but TM_Ok is what the update or delete would
- * have got.
+ * with its values.  Only the one transaction that works on the row may do that,
+ * so lock the row first.  The update or delete would have got any result but
+ * TM_Ok, too.
  */
 static TM_Result
 lock_and_expose(Relation rel, ItemPointer tid, bool expose, CommandId cid, bool wait,

@@ -53,7 +53,7 @@ extern const SlicedCodec *sliced_codec_get(int id);
 /* Room that compressing 'len' bytes needs: pglz overshoots before it gives up. */
 #define SLICED_COMPRESS_ROOM(len)	((len) + 8)
 
-/* At most so many bytes are worth storing in place of 'len' raw ones; 0 if none. */
+/* The most bytes that are worth storing in place of 'len' raw ones; 0 if none are. */
 extern uint32 sliced_codec_limit(int id, uint32 len);
 
 /*

@@ -71,7 +71,10 @@ on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const cha
 					   message));
 }
 
-/* Put the value's slices; is it whole?  If not, warn of it or put nothing. */
+/*
+ * Put the value's slices and return whether it is whole.  If it is not, warn or
+ * put nothing.
+ */
 static bool
 try_to_inspect(ReturnSetInfo *result, const struct varatt_external *ptr, Snapshot snapshot,
 			   SlicedVisibility visibility, bool warn)
@@ -93,9 +96,9 @@ try_to_inspect(ReturnSetInfo *result, const struct varatt_external *ptr, Snapsho
 
 /*
  * The statement's snapshot knows best which of several versions of a slice the
- * value has, but not of a value that the statement itself has written, which
- * RETURNING has; nor of one that was rewritten or has grown since.  Readers find
- * all of these, so something is wrong only with what they do not find.
+ * value has.  But it does not see a value that the statement itself has written,
+ * as in RETURNING, nor one that was rewritten or has grown since.  Readers find
+ * all of these, so only what they do not find is wrong.
  */
 static void
 inspect_ours(ReturnSetInfo *result, const struct varatt_external *ptr)

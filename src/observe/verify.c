@@ -10,8 +10,8 @@
  *
  * The snapshot is taken when the table is locked.  An older one, such as that of
  * the calling statement, sees rows that VACUUM FULL or CLUSTER has rewritten
- * since, but not their values: rows keep the transactions that made them, slices
- * are the work of who rewrote them.
+ * since, but not their values: rows keep the transactions that made them, but the
+ * slices belong to the transaction that rewrote them.
  */
 #include "postgres.h"
 
@@ -260,8 +260,9 @@ verify_no_orphans(Verify *v, Snapshot snapshot)
 }
 
 /*
- * The present, but of this transaction only what the calling statement may see: a
- * command that is under way may have written a row, and its slices later.
+ * A snapshot of now, but with only those changes of this transaction that the
+ * calling statement may see: a command under way may have written a row and not
+ * yet its slices.
  */
 static Snapshot
 take_snapshot(void)

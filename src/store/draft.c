@@ -74,9 +74,9 @@ sliced_draft_free(SlicedDraft *draft)
 }
 
 /*
- * A value that fills a page by itself as it is, and would still need most of it
- * when compressed: what is saved is of use to nobody else, so save the reader
- * the decompression.
+ * A value that fills a page by itself, and needs most of one when compressed:
+ * nobody else can use the room that compression saves, so save the reader the
+ * decompression.
  */
 static bool
 page_is_lost_anyway(uint32 rawlen, uint32 storedlen)

@@ -11,7 +11,7 @@
 
 #include "postgres.h"
 
-/* Bytes of a value, [start, start + len), that are stored together with others. */
+/* Bytes [start, start + len) of a value, and the region that they are stored in. */
 typedef struct SlicedCut
 {
 	uint32		start;
@@ -20,8 +20,9 @@ typedef struct SlicedCut
 } SlicedCut;
 
 /*
- * Who knows a value's type may know a better order to store its bytes in: this
- * function returns the number of regions, 0 if there is none.  The cuts are palloc'd.
+ * A type may have a better order for its values' bytes than their own: this
+ * function returns the number of regions, 0 if there is no better order.  The
+ * cuts are palloc'd.
  */
 typedef int (*SlicedCutter) (const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
 
@@ -58,8 +59,8 @@ extern void sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, 
 
 /*
  * The same for a value that somebody else has compressed: 'stored', which must
- * stay as well, decompresses to all of it.  It is stored so if it could be what
- * we make of the value.
+ * stay as well, decompresses to all of it.  It is stored as it is if we might
+ * have compressed the value so ourselves.
  */
 extern void sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len, int codec,
 							  const char *stored, uint32 storedlen);

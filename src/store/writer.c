@@ -33,8 +33,8 @@
 #define BATCH_BYTES	(48 * 1024)
 
 /*
- * What is going to be replaced, a tail or a head, begins on a page with room for its
- * next versions: there they are pruned, rarely, and need not look for another page.
+ * Tails and heads are going to be replaced, so they begin on a page with room for
+ * their next versions: these are pruned there, rarely, and need no other page.
  */
 #define ROOMY_FILLFACTOR	70
 
@@ -281,8 +281,8 @@ page_has_room(SlicedWriter *w, BlockNumber block)
 
 /*
  * Small rows are inserted near others, if these have room for them: heap tries
- * its target block before it asks the free space map.  Whoever inserts many rows
- * goes on where he was.
+ * its target block before it asks the free space map.  A writer of many rows goes
+ * on where it was.
  */
 void
 sliced_writer_flush(SlicedWriter *w)
@@ -371,8 +371,8 @@ slice_seq(const Cut *cut, uint32 start)
 }
 
 /*
- * How many of 'len' bytes at 'raw', from 'start' on, continue a character?  That
- * was counted already if the value is all ASCII, as most are.
+ * How many of 'len' bytes at 'raw', from 'start' on, continue a character?  If
+ * the value is all ASCII, as most are, we know already.
  */
 static uint32
 count_followers(const Cut *cut, uint32 start, const char *raw, uint32 len)
@@ -415,7 +415,7 @@ add_compressed(SlicedWriter *w, const Cut *cut, uint32 start, int codec, const c
 	}
 }
 
-/* What a row takes of more than it can. */
+/* How many bytes a full row takes. */
 static uint32
 full_row(uint32 overhead)
 {
@@ -425,9 +425,9 @@ full_row(uint32 overhead)
 }
 
 /*
- * Add bytes from 'start' on that do not compress.  Unless they are the last,
- * stop where no full row is left: the rest goes with what follows.  Returns how
- * many bytes were added.
+ * Add bytes from 'start' on that do not compress.  Unless they are the last, stop
+ * when less than a full row is left: the rest is stored with what follows.
+ * Returns how many bytes were added.
  */
 static uint32
 add_raw(SlicedWriter *w, const Cut *cut, uint32 start, const char *raw, uint32 len, bool last)
@@ -638,7 +638,7 @@ sliced_writer_update_tail(SlicedWriter *w, ItemPointer tid, Oid objid, uint32 st
 	result = heap_update(w->toastrel, tid, tuple, GetCurrentCommandId(true), InvalidSnapshot,
 						 true, &tmfd, &lockmode);
 	if (result != TM_Ok)
-		/* whoever owns the row owns the value, so nobody else was to touch it */
+		/* nobody else may touch it: whoever owns the row owns the value */
 		elog(ERROR, "unexpected result %d of growing value %u in \"%s\"",
 			 result, objid, RelationGetRelationName(w->toastrel));
 	if (!HeapTupleIsHeapOnly(tuple))

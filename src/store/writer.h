@@ -51,9 +51,9 @@ extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 sta
 #define SLICED_MAX_HEAD		7900
 
 /*
- * Insert what follows, if it is small, into this page of the toast relation, or if
- * that has no room into one with room for more; the page must exist.
- * InvalidBlockNumber: no certain page.
+ * Insert what follows, if it is small, into this page of the toast relation,
+ * which must exist; if it has no room, into a page with room for more.
+ * InvalidBlockNumber: any page.
  */
 extern void sliced_writer_stay_near(SlicedWriter *writer, BlockNumber block);
 

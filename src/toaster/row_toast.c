@@ -159,8 +159,8 @@ column_cutter(Form_pg_attribute att, Size size)
 }
 
 /*
- * The value that a pointer from elsewhere leads to.  If its compressed bytes are
- * just what the column would store, they are left as they are.
+ * The value that a pointer from elsewhere leads to.  Its bytes stay compressed if
+ * that is just what the column would store.
  */
 static struct varlena *
 fetch_value(Form_pg_attribute att, struct varlena *value)
@@ -181,9 +181,9 @@ fetch_value(Form_pg_attribute att, struct varlena *value)
 }
 
 /*
- * Draft a value that leaves its row.  If it is compressed, as the column would
- * do it, those bytes are stored; only after it was decompressed, so that what is
- * damaged does not look sound.
+ * Draft a value that leaves its row.  If it is compressed as the column would do
+ * it, those bytes are stored, but only after a test that they can be
+ * decompressed: otherwise damaged bytes would look sound.
  */
 static void
 draft_final(SlicedDraft *draft, struct varlena *value, int codec, SlicedCutter cutter)
@@ -217,7 +217,10 @@ might_stay_inline(struct varlena *value, int codec)
 		(uint64) probe.first_stored * len / probe.first_raw < 2 * SLICED_ROW_INLINE_MAX;
 }
 
-/* The draft as a value of at most 'limit' bytes within its row, or NULL if it is none. */
+/*
+ * The draft as a value of at most 'limit' bytes within its row, or NULL if it
+ * does not fit.
+ */
 static struct varlena *
 inline_form(SlicedDraft *draft, Size limit)
 {
@@ -382,10 +385,7 @@ shrink_row(RowState *row)
 		externalize_column(row, i);
 }
 
-/*
- * Does the column's new value replace 'old' by something that differs only in
- * part?
- */
+/* Does the column's new value differ from 'old' in part only? */
 static bool
 find_change(RowState *row, int i, const struct varatt_external *old)
 {
@@ -452,8 +452,8 @@ look_at_old_value(RowState *row, int i, struct varlena *oldvalue,
 }
 
 /*
- * Compare with the old version: which pointers stay, and which of its values go.
- * With 'fetch', fetch what belongs to another row.
+ * Compare with the old version: which pointers stay, which of its values go.
+ * With 'fetch', fetch values that belong to another row.
  */
 static void
 look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup, bool fetch)
@@ -493,9 +493,9 @@ look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup, bool fetch)
 
 /*
  * Leave the row to core's toaster: with the values it came with, and pointers
- * that it keeps disguised.  Core would keep a pointer that the old row has, but
- * not one that differs in bits which mean nothing to it; it fetches and stores
- * such a value like any other, one at a time.
+ * that it keeps disguised.  Core keeps a pointer that the old row has too.  If it
+ * differs in bits that mean nothing to core, core fetches and stores the value
+ * like any other, one at a time.
  */
 static void
 go_core_way(SlicedRowToast *rt, RowState *row, Datum *original)
@@ -516,7 +516,7 @@ go_core_way(SlicedRowToast *rt, RowState *row, Datum *original)
 	rt->tuple = heap_form_tuple(row->desc, original, row->isnull);
 }
 
-/* A value to be written whole: what is its id? */
+/* Add a value that is written whole; returns its id. */
 static Oid
 add_new_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Oid keep_id)
 {
@@ -528,7 +528,7 @@ add_new_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Oid keep_id
 	return value->valueid;
 }
 
-/* A value of which the difference is to be written: what is its id? */
+/* Add a value of which only the difference is written; returns its id. */
 static Oid
 add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Form_pg_attribute att)
 {

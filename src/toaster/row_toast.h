@@ -48,10 +48,11 @@ extern Size sliced_row_inline_limit(Relation rel);
 /*
  * Toast 'newtup', whose previous version was 'oldtup' (ours, or NULL).
  *
- * Values of 'oldtup' that are unchanged stay as they are; of those that have
- * changed a little, the difference is to be written.  Ids of new values come from '*writer', which is opened with 'options' and 'hide' if it is NULL
- * and needed.  With 'core_way' the caller wants a row that core can toast; the
- * result may be one unasked, if the row is too long for us.
+ * Unchanged values of 'oldtup' stay as they are; for those that have changed a
+ * little, only the difference is written.  Ids of new values come from '*writer',
+ * which is opened with 'options' and 'hide' if it is NULL and needed.  With
+ * 'core_way' the caller wants a row that core can toast; the result may be one
+ * unasked, if the row is too long for us.
  *
  * 'keep_ids', if not NULL, says for every column which id its new value takes
  * if it is stored outside the row; InvalidOid for a fresh one.
