@@ -34,6 +34,7 @@ END $$;
 CREATE TABLE t (id int, v text) USING sliced WITH (toast_tuple_target = 128);
 INSERT INTO t SELECT * FROM lz4;
 SELECT * FROM compare('t', 'lz4');
+SELECT count(DISTINCT bytes), bool_and(same) FROM compare('t', 'lz4');
 
 -- another codec, another storage
 TRUNCATE t;
@@ -45,21 +46,21 @@ INSERT INTO t SELECT * FROM pglz;
 SELECT * FROM compare('t', 'pglz');
 TRUNCATE t;
 INSERT INTO t SELECT * FROM lz4;
-SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') FROM compare('t', 'lz4');
+SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') AS codecs FROM compare('t', 'lz4');
 ALTER TABLE t ALTER v SET COMPRESSION default;
 SET sliced.compression = zstd;
 TRUNCATE t;
 INSERT INTO t SELECT * FROM lz4;
-SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') FROM compare('t', 'lz4');
+SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') AS codecs FROM compare('t', 'lz4');
 SET sliced.compression = lz4;
 TRUNCATE t;
 ALTER TABLE t ALTER v SET STORAGE external;
 INSERT INTO t SELECT * FROM lz4;
-SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') FROM compare('t', 'lz4');
+SELECT count(*), bool_and(same), bool_or(taken), string_agg(DISTINCT codecs, ', ') AS codecs FROM compare('t', 'lz4');
 TRUNCATE t;
 ALTER TABLE t ALTER v SET STORAGE main;
 INSERT INTO t SELECT * FROM lz4;
-SELECT count(*), bool_and(same), count(*) FILTER (WHERE taken) AS taken, string_agg(DISTINCT codecs, ', ') FROM compare('t', 'lz4');
+SELECT count(*), bool_and(same), count(*) FILTER (WHERE taken) AS taken, string_agg(DISTINCT codecs, ', ') AS codecs FROM compare('t', 'lz4');
 
 -- what is short enough stays in the row, as it is
 CREATE TABLE short (id int, v text, w text) USING sliced;
@@ -71,7 +72,7 @@ INSERT INTO kept SELECT * FROM inside;
 SELECT id, s.v = o.v AS same, pg_column_size(s.v) = pg_column_size(o.v) + 4 AS same_size, object IS NULL AS inside
     FROM short s JOIN lz4 o USING (id), sliced.inspect(s.v) ORDER BY id;
 SELECT id, k.v = i.v AND k.w = i.w AS same, pg_column_size(k.v) = pg_column_size(i.v) AS same_size, object IS NULL AS inside,
-    (SELECT stored_bytes = pg_column_size(i.w) - 4 FROM sliced.inspect(k.w)) AS taken
+    (SELECT bool_and(stored_bytes = pg_column_size(i.w) - 4) FROM sliced.inspect(k.w)) AS taken
     FROM kept k JOIN inside i USING (id), sliced.inspect(k.v) ORDER BY id;
 
 -- ... or goes out of it, if the table wants that
@@ -96,6 +97,7 @@ CREATE TABLE moved (LIKE lz4 INCLUDING ALL) USING heap;
 INSERT INTO moved SELECT * FROM lz4;
 ALTER TABLE moved SET ACCESS METHOD sliced;
 SELECT count(*), bool_and(same), count(*) FILTER (WHERE taken) AS taken FROM compare('moved', 'lz4');
+SELECT count(DISTINCT bytes), bool_and(same) FROM compare('moved', 'lz4');
 CREATE FUNCTION changed(v text) RETURNS text LANGUAGE sql AS $$ SELECT overlay(v || 'ж' placing 'это' from octet_length(v) / 4) $$;
 UPDATE moved SET v = v || 'ж';
 UPDATE moved SET v = overlay(v placing 'это' from (octet_length(v) - 2) / 4);
