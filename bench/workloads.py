@@ -132,8 +132,12 @@ def narrow(b):
             ("oversized", "id int, body text", "mixed_text(i, 4500, 0)", b.scale(40000, 2000)),
             ("short rows", "id int, body text", "md5(i::text)", b.scale(1000000, 100000))):
         b.fill(pair, "narrow", columns, f"SELECT i, {body} FROM generate_series(1, {rows}) i")
-        b.time_query(f"{name}, count(*)", pair, "narrow", "SELECT count(*) FROM {}", rounds=3 * b.rounds)
-        b.time_query(f"{name}, sum(id)", pair, "narrow", "SELECT sum(id) FROM {}", rounds=3 * b.rounds)
+        for what, query in (("count(*)", "SELECT count(*) FROM {}"), ("sum(id)", "SELECT sum(id) FROM {}"),
+                            ("filter, id", "SELECT id FROM {} WHERE id % 1000 = 0"),
+                            ("filter, all", "SELECT * FROM {} WHERE id % 1000 = 0"),
+                            ("group", "SELECT id % 10, count(*) FROM {} GROUP BY 1"),
+                            ("join", "SELECT count(*) FROM {} JOIN generate_series(1, 100) id USING (id)")):
+            b.time_query(f"{name}, {what}", pair, "narrow", query, rounds=3 * b.rounds)
         b.drop(pair, "narrow")
 
 

@@ -3,15 +3,18 @@
  *	  Rows on their way out of the table.
  *
  * On disk, a row with values of ours bears the marker instead of
- * HEAP_HASEXTERNAL.  Whatever leaves the access method must bear the flag, or
+ * HEAP_HASEXTERNAL.  What others get as a whole must bear the flag, or
  * INSERT INTO other SELECT * FROM ours would copy the pointers instead of the
  * values.  So each callback that fills a slot lets heap do its work and then
  * looks at the tuple: if it is marked, the slot gets a copy of its own with the
  * flag set.
  *
- * Looking costs little if the caller is going to look as well, but count(*) does
- * not: there it fetches a cache line per row.  Sequential scans therefore find
- * out first whether the toast relation is empty, and if so never look.
+ * But most queries take columns from the slot, never the tuple.  The slots of
+ * their scans say so (toaster/slot.h): nobody looks, and the tuple stays.
+ *
+ * Looking fetches a cache line per row, which is for nothing where no tuple is
+ * marked.  Sequential scans therefore find out first whether the toast relation is
+ * empty, and if so never look.
  *
  * Slots of our own could do this only when a tuple is taken out of them, and
  * save the copy.  But heapam and the executor recognise their slots by address,
@@ -33,6 +36,7 @@
 #include "storage/procarray.h"
 #include "store/reader.h"
 #include "toaster/row_toast.h"
+#include "toaster/slot.h"
 
 /* In rs_flags: no row that this scan returns can be marked. */
 #define SO_NO_MARKED_ROWS	((uint32) 1 << 31)
@@ -40,25 +44,26 @@
 static pg_noinline void
 replace_by_flagged_copy(Relation rel, TupleTableSlot *slot)
 {
-	HeapTupleHeader header;
-
 	if (sliced_toast_is_foreign(rel))
-	{
 		sliced_slot_flatten(rel, slot);
-		return;
-	}
-	ExecMaterializeSlot(slot);
-	header = ((HeapTupleTableSlot *) slot)->tuple->t_data;
-	header->t_infomask |= HEAP_HASEXTERNAL;
-	header->t_infomask2 &= ~SLICED_MARKER;
+	else
+		sliced_slot_copy_flagged(slot);
 }
 
 /* The slot has just been filled by heap. */
 static inline void
 restore_flag(Relation rel, TupleTableSlot *slot)
 {
-	if (unlikely(sliced_tuple_is_marked(((HeapTupleTableSlot *) slot)->tuple->t_data)))
+	if (unlikely(sliced_slot_is_marked(slot)))
 		replace_by_flagged_copy(rel, slot);
+}
+
+/* The same in a scan. */
+static inline void
+restore_flag_if_needed(Relation rel, TupleTableSlot *slot)
+{
+	if (!sliced_slot_takes_columns_only(slot))
+		restore_flag(rel, slot);
 }
 
 /*
@@ -108,13 +113,11 @@ wait_for_slices(Relation rel, HeapTuple tuple)
 static inline bool
 ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
 {
-	HeapTuple	tuple = ((HeapTupleTableSlot *) slot)->tuple;
-
-	if (likely(!sliced_tuple_is_marked(tuple->t_data)))
+	if (likely(!sliced_slot_is_marked(slot)))
 		return true;
 	if (scan->rs_snapshot->snapshot_type == SNAPSHOT_DIRTY)
 		return !TransactionIdIsValid(scan->rs_snapshot->xmin) ||
-			wait_for_slices(scan->rs_rd, tuple);
+			wait_for_slices(scan->rs_rd, ((HeapTupleTableSlot *) slot)->tuple);
 	replace_by_flagged_copy(scan->rs_rd, slot);
 	return true;
 }
@@ -151,15 +154,22 @@ sliced_scan_begin(Relation rel, Snapshot snapshot, int nkeys, struct ScanKeyData
 	return scan;
 }
 
-static bool
-sliced_scan_getnextslot(TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
+/* By itself, so that what follows is a jump to heap's function for most rows. */
+static pg_noinline bool
+next_flagged(TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
 {
-	if (scan->rs_flags & SO_NO_MARKED_ROWS)
-		return heap_getnextslot(scan, direction, slot);
 	while (heap_getnextslot(scan, direction, slot))
 		if (ready_for_caller(scan, slot))
 			return true;
 	return false;
+}
+
+static bool
+sliced_scan_getnextslot(TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
+{
+	if (sliced_slot_takes_columns_only(slot) || (scan->rs_flags & SO_NO_MARKED_ROWS))
+		return heap_getnextslot(scan, direction, slot);
+	return next_flagged(scan, direction, slot);
 }
 
 static bool
@@ -168,7 +178,7 @@ sliced_scan_getnextslot_tidrange(TableScanDesc scan, ScanDirection direction,
 {
 	if (!heap_getnextslot_tidrange(scan, direction, slot))
 		return false;
-	restore_flag(scan->rs_rd, slot);
+	restore_flag_if_needed(scan->rs_rd, slot);
 	return true;
 }
 
@@ -184,7 +194,7 @@ sliced_index_fetch_tuple(struct IndexFetchTableData *scan, ItemPointer tid,
 		if (snapshot->snapshot_type != SNAPSHOT_TOAST ||
 			!sliced_row_is_stale(scan->rel, slot))
 		{
-			restore_flag(scan->rel, slot);
+			restore_flag_if_needed(scan->rel, slot);
 			return true;
 		}
 	} while (*call_again);
@@ -254,7 +264,7 @@ sliced_scan_bitmap_next_tuple(TableScanDesc scan, struct TBMIterateResult *tbmre
 {
 	if (!sliced_heap->scan_bitmap_next_tuple(scan, tbmres, slot))
 		return false;
-	restore_flag(scan->rs_rd, slot);
+	restore_flag_if_needed(scan->rs_rd, slot);
 	return true;
 }
 
@@ -264,7 +274,7 @@ sliced_scan_sample_next_tuple(TableScanDesc scan, struct SampleScanState *scanst
 {
 	if (!sliced_heap->scan_sample_next_tuple(scan, scanstate, slot))
 		return false;
-	restore_flag(scan->rs_rd, slot);
+	restore_flag_if_needed(scan->rs_rd, slot);
 	return true;
 }
 

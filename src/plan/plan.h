@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "executor/execdesc.h"
 #include "nodes/plannodes.h"
 
 /* swap.c: put our functions in the place of core's.  Called when loaded. */
@@ -14,6 +15,12 @@ extern void sliced_swap_init(void);
 
 /* The same in a plan that is about to be executed, if nobody has done so. */
 extern void sliced_swap_late(PlannedStmt *stmt);
+
+/*
+ * columns_only.c: of a query that is ready to run, say to the slots of scans from
+ * which only columns are taken that this is so (toaster/slot.h).
+ */
+extern void sliced_columns_only(QueryDesc *query);
 
 /* run.c: what is done when a plan is executed.  Called when loaded. */
 extern void sliced_run_init(void);

@@ -3,7 +3,7 @@
  *	  What is done when a plan is executed.
  *
  * At the start, functions are exchanged in plans that are older than our hook in
- * the planner (swap.c).
+ * the planner (swap.c), and scans learn what their rows are for (columns_only.c).
  *
  * Only this process knows what a promise stands for, and parallel workers get
  * parameters as they are: a variable of PL/pgSQL in a query it runs, for one.  So
@@ -26,6 +26,7 @@ start_query(QueryDesc *query, int eflags)
 		next_start(query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
+	sliced_columns_only(query);
 }
 
 static void

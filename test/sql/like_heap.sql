@@ -7,5 +7,6 @@ CREATE EXTENSION IF NOT EXISTS pg_sliced;
 \! "$PG_ABS_SRCDIR"/like_heap/run appends
 \! "$PG_ABS_SRCDIR"/like_heap/run triggers
 \! "$PG_ABS_SRCDIR"/like_heap/run scans
+\! "$PG_ABS_SRCDIR"/like_heap/run whole_rows
 \! "$PG_ABS_SRCDIR"/like_heap/run ddl
 \! "$PG_ABS_SRCDIR"/like_heap/run shapes
