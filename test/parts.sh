@@ -144,6 +144,7 @@ part_isolation() {
 part_tap() { scripts t; }
 
 part_model() {
+    need python3-psycopg
     server_start model
     scripts model
     server_stop model

@@ -4,7 +4,7 @@ A body is a list of nodes.  A node is a line, or a list of lines with bodies
 between them: ["BEGIN", [...], "EXCEPTION WHEN OTHERS THEN", [...], "END;"].  So a
 failure can be shrunk within its functions.
 """
-from .expressions import BYTES, COLUMNS, JSON, TEXT
+from expressions import BYTES, COLUMNS, JSON, TEXT
 
 DECLARE = "DECLARE v text; s text; r jsonb; o jsonb; y bytea; n int := 1; rec record;"
 RESULT = "concat_ws(' ', tell(v), tell(s), tell(r), tell(o), tell(y))"

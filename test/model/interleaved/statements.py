@@ -6,8 +6,8 @@ make sense where they come; all else follows from the seed.
 """
 import random
 
-from .bodies import Bodies, lines
-from .expressions import COLUMNS, IDS, TEXT, Expressions
+from bodies import Bodies, lines
+from expressions import COLUMNS, IDS, TEXT, Expressions
 
 TABLES = ("t", "u", "p")
 ALL = f"id, {', '.join(COLUMNS)}, k, x"

@@ -1,5 +1,8 @@
 """The same sessions in two databases, one of heap tables and one of sliced ones.
 
+The databases should be on servers of their own: transactions anywhere on a server
+decide which dead rows may be removed.
+
 Both are given the same statement of the same session.  Then each world goes on
 until every one of its sessions is idle, or waits for a lock that an idle one
 holds: only then is there an outcome to compare, and nothing of it depends on
@@ -29,7 +32,7 @@ class Session:
 
     def __init__(self, world, number, options=""):
         self.world = world
-        self.conn = pq.PGconn.connect(f"dbname={world.database} options='{options}'".encode())
+        self.conn = pq.PGconn.connect(f"host={world.host} dbname={world.database} options='{options}'".encode())
         if self.conn.status != pq.ConnStatus.OK:
             raise Broken(self.conn.error_message.decode())
         self.conn.notice_handler = self.notice
@@ -51,7 +54,7 @@ class Session:
     def send(self, sql):
         self.notices, self.results = [], []
         self.busy = True
-        self.conn.send_query(sql.replace("{world}", self.world.name).encode())
+        self.conn.send_query(sql.replace("{world}", self.world.database).encode())
         while self.conn.flush():
             select.select([], [self.fd], [])
 
@@ -79,7 +82,7 @@ class Session:
         if sqlstate is None:
             return (result.command_status or b"").decode()
         message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY).decode(errors="replace")
-        return f"{sqlstate.decode()} {message}".replace(f"{self.world.name}_", "{world}_")
+        return f"{sqlstate.decode()} {message}".replace(self.world.database, "{world}")
 
     def said(self):
         return self.results + self.notices
@@ -105,8 +108,9 @@ class Session:
 class World:
     """A database, its sessions, the last of which is the gate's, and an observer."""
 
-    def __init__(self, name, database, patience=60):
+    def __init__(self, name, host, database, patience=30):
         self.name = name
+        self.host = host
         self.database = database
         self.patience = patience
         self.sessions = []
@@ -137,6 +141,7 @@ class World:
         self.observer.close()
 
     def send(self, number, sql):
+        self.sent = time.monotonic()
         self.sessions[number].send(sql)
 
     def blockers(self, busy):
@@ -154,8 +159,9 @@ class World:
     def settle(self):
         """Go on until all are idle or wait; which statements came to their end, and what they said."""
         ended = {}
-        timeout, start = 1, time.monotonic()
+        timeout = 1
         while True:
+            self.took = time.monotonic() - self.sent
             busy = [session for session in self.sessions if session.busy]
             if not busy:
                 return ended
@@ -172,7 +178,7 @@ class World:
                 if victim is None:
                     return ended
                 self.observer.run(f"SELECT pg_cancel_backend({victim.pid})")
-            if time.monotonic() - start > self.patience:
+            if self.took > self.patience:
                 raise Broken(f"{self.name}: sessions {[s.number for s in busy]} neither end nor wait")
             timeout = min(timeout * 2, 50)
 

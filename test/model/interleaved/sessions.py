@@ -12,7 +12,7 @@ are found by the page, and rows need not be on the same pages.  And heap itself
 may lose values of dead rows ("missing chunk"), when VACUUM cleans its toast
 relation and CLUSTER copies its table afterwards.
 
-usage: sessions.py [--minutes N] [--seed N] [--statements N] [--sessions N] [--verbose]
+usage: sessions.py [--minutes N] [--seed N] [--statements N] [--sessions N] [--hosts HEAP SLICED] [--verbose]
 
 With --seed one script runs, otherwise some fixed ones and then random ones until
 the time is over.
@@ -25,15 +25,17 @@ import time
 
 from psycopg import pq
 
-from interleaved.shrink import shrink
-from interleaved.statements import TABLES, Script, render
-from interleaved.worlds import SERIALIZATION, Broken, World
+from shrink import shrink
+from statements import TABLES, Script, render
+from worlds import SERIALIZATION, Broken, World
 
+WORLDS = ("heap", "sliced")
 FIXED_SEEDS = (1, 2, 3, 4)
-LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "interleaved", "library.sql")
+LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "library.sql")
 OPTIONS = ("-csearch_path=m,lib,public -cdefault_table_access_method={name} -cclient_min_messages=notice "
            "-cdeadlock_timeout=1h -cjit=off -cmax_parallel_workers_per_gather=0 -cextra_float_digits=0 -csynchronous_commit=off")
 CHECK_EVERY = 40
+STALLED = 8
 SHRINK_SECONDS = 240
 
 
@@ -115,6 +117,8 @@ class Run:
             world.send(number, sql)
         heap, sliced = (world.settle() for world in self.worlds)
         self.compare(heap, sliced)
+        if self.worlds[1].took > self.worlds[0].took + STALLED:
+            raise Difference(f"heap took {self.worlds[0].took:.1f} seconds, sliced {self.worlds[1].took:.1f}")
         self.compare(self.worlds[0].waiting(), self.worlds[1].waiting())
         self.compare(self.worlds[0].states(), self.worlds[1].states())
         self.waits += number not in heap
@@ -164,50 +168,48 @@ class Run:
 class Server:
     """Makes the two worlds, and makes them again if the server went down."""
 
-    def __init__(self):
+    def __init__(self, hosts):
+        self.hosts = dict(zip(WORLDS, hosts or 2 * [os.environ["PGHOST"]]))
         self.worlds = []
 
     def make(self):
         self.drop()
         for _ in range(60):
             try:
-                self.worlds = [self.world(name) for name in ("heap", "sliced")]
+                self.worlds = [self.world(name) for name in WORLDS]
                 return self.worlds
             except Broken as error:
                 problem = error
                 time.sleep(1)
         raise SystemExit(f"not ok - sessions: {problem}")
 
-    def connect(self, database):
-        conn = pq.PGconn.connect(f"dbname={database}".encode())
+    def connect(self, name, database):
+        conn = pq.PGconn.connect(f"host={self.hosts[name]} dbname={database}".encode())
         if conn.status != pq.ConnStatus.OK:
             raise Broken(conn.error_message.decode())
         return conn
 
-    def execute(self, database, *statements):
-        conn = self.connect(database)
+    def execute(self, name, database, *statements):
+        conn = self.connect(name, database)
         for statement in statements:
             result = conn.exec_(statement.encode())
             if result.status == pq.ExecStatus.FATAL_ERROR:
                 raise Broken(f"{statement[:60]}: {result.error_message.decode()}")
         conn.finish()
 
-    def name(self, world):
-        return f"sessions_{world}_{os.getpid()}"
-
     def world(self, name):
-        database = self.name(name)
-        self.execute(os.environ.get("PGDATABASE", "postgres"), f"DROP DATABASE IF EXISTS {database} WITH (FORCE)",
+        database = f"sessions_{name}_{os.getpid()}"
+        self.execute(name, "postgres", f"DROP DATABASE IF EXISTS {database} WITH (FORCE)",
                      f"CREATE DATABASE {database}")
         with open(LIBRARY, encoding="utf-8") as library:
-            self.execute(database, *(["CREATE EXTENSION pg_sliced"] if name == "sliced" else []), library.read())
-        return World(name, database)
+            self.execute(name, database, *(["CREATE EXTENSION pg_sliced"] if name == "sliced" else []), library.read())
+        return World(name, self.hosts[name], database)
 
     def drop(self):
         for world in self.worlds:
             try:
                 world.close()
-                self.execute(os.environ.get("PGDATABASE", "postgres"), f"DROP DATABASE {world.database} WITH (FORCE)")
+                self.execute(world.name, "postgres", f"DROP DATABASE {world.database} WITH (FORCE)")
             except Exception as error:
                 print(f"# {error}")
         self.worlds = []
@@ -274,11 +276,12 @@ def main():
     parser.add_argument("--seed", type=int)
     parser.add_argument("--statements", type=int, default=400)
     parser.add_argument("--sessions", type=int, default=3)
+    parser.add_argument("--hosts", nargs=2, metavar=("HEAP", "SLICED"), help="servers, instead of $PGHOST for both")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
 
-    server = Server()
+    server = Server(args.hosts)
     server.make()
     try:
         if args.seed is not None:

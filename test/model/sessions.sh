@@ -1,0 +1,11 @@
+#!/bin/bash
+# Random interleaved sessions on heap tables and on sliced ones, on a server each.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+hosts=()
+for world in heap sliced; do
+    server_start "$world" autovacuum=off
+    hosts+=("$PGHOST")
+done
+"$PGS_ROOT/test/model/interleaved/sessions.py" --hosts "${hosts[@]}" "$@"
