@@ -470,8 +470,14 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 			sliced_report_corruption(toastrel, valueid, r.value_offset, r.problem);
 		}
 
-		/* once more when the last writer has ended, and once with what was aborted */
-		if (waiting)
+		/*
+		 * Once more with what we have rolled back ourselves: a variable may still
+		 * have it, and nobody else is going to write it.  Then again when the last
+		 * writer has ended, and once with whatever was aborted.
+		 */
+		if (visibility == SLICED_SEE_READABLE)
+			visibility = SLICED_SEE_OWN_ABORTED;
+		else if (waiting)
 			waiting = wait_for_writers(toastrel, &writers, &since);
 		else
 			visibility = SLICED_SEE_ABORTED;

@@ -10,6 +10,7 @@
 #include "access/heapam.h"
 #include "access/skey.h"
 #include "access/stratnum.h"
+#include "access/subtrans.h"
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
@@ -71,11 +72,22 @@ sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
 		sliced_scan_seek_within(ts, objid, SLICED_HEAD_SEQ, seq);
 }
 
+/* Has a subtransaction of ours, which was rolled back, written this? */
+static bool
+is_own(TransactionId xid)
+{
+	TransactionId top = GetTopTransactionIdIfAny();
+
+	return TransactionIdIsValid(top) && TransactionIdFollows(xid, top) &&
+		TransactionIdEquals(SubTransGetTopmostTransaction(xid), top);
+}
+
 /* A reader takes a row unless its inserter aborted. */
 static bool
 is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
 {
-	TransactionId dead_after;
+	TransactionId xmin,
+				dead_after;
 	HTSV_Result state;
 
 	/* once set, this hint is never taken back: no lock needed */
@@ -86,10 +98,12 @@ is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	state = HeapTupleSatisfiesVacuumHorizon(tuple, buffer, &dead_after);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return state != HEAPTUPLE_DEAD ||
-		(ts->visibility == SLICED_SEE_ABORTED &&
-		 TransactionIdFollowsOrEquals(HeapTupleHeaderGetRawXmin(tuple->t_data),
-									  TransactionXmin));
+	if (state != HEAPTUPLE_DEAD)
+		return true;
+	xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
+	return ts->visibility != SLICED_SEE_READABLE &&
+		TransactionIdFollowsOrEquals(xmin, TransactionXmin) &&
+		(ts->visibility == SLICED_SEE_ABORTED || is_own(xmin));
 }
 
 /*

@@ -23,6 +23,7 @@
 typedef enum SlicedVisibility
 {
 	SLICED_SEE_READABLE,		/* as described above */
+	SLICED_SEE_OWN_ABORTED,		/* what this transaction has rolled back as well */
 	SLICED_SEE_ABORTED,			/* what aborted since we look at the table as well */
 	SLICED_SEE_CURRENT			/* what the row's owner sees: neither deleted nor
 								 * superseded, nor somebody else's yet */
