@@ -3,7 +3,7 @@
  *	  Rows on their way out of the table.
  *
  * On disk, a row with values of ours bears the marker instead of
- * HEAP_HASEXTERNAL.  What others get as a whole must bear the flag, or
+ * HEAP_HASEXTERNAL.  A tuple that others get as a whole must bear the flag, or
  * INSERT INTO other SELECT * FROM ours would copy the pointers instead of the
  * values.  So each callback that fills a slot lets heap do its work and then
  * looks at the tuple: if it is marked, the slot gets a copy of its own with the
@@ -12,9 +12,9 @@
  * But most queries take columns from the slot, never the tuple.  The slots of
  * their scans say so (toaster/slot.h): nobody looks, and the tuple stays.
  *
- * Looking fetches a cache line per row, which is for nothing where no tuple is
- * marked.  Sequential scans therefore find out first whether the toast relation is
- * empty, and if so never look.
+ * Looking fetches a cache line per row, in vain if no tuple is marked.  So
+ * sequential scans find out first whether the toast relation is empty; if it is,
+ * they never look.
  *
  * Slots of our own could do this only when a tuple is taken out of them, and
  * save the copy.  But heapam and the executor recognise their slots by address,
@@ -106,9 +106,10 @@ wait_for_slices(Relation rel, HeapTuple tuple)
 }
 
 /*
- * Who scans with a dirty snapshot looks for a row, remembers its ctid, and locks
- * it, which fetches it again.  A copy would have lost the ctid on the way
- * (ExecCopySlot() passes on only that of a tuple in a buffer), so it gets none.
+ * A caller that scans with a dirty snapshot looks for a row, remembers its ctid,
+ * and locks the row, which fetches it again.  A copy would lose the ctid on the
+ * way (ExecCopySlot() passes on only that of a tuple in a buffer), so the caller
+ * gets no copy.
  */
 static inline bool
 ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
@@ -154,7 +155,7 @@ sliced_scan_begin(Relation rel, Snapshot snapshot, int nkeys, struct ScanKeyData
 	return scan;
 }
 
-/* By itself, so that what follows is a jump to heap's function for most rows. */
+/* A function by itself: for most rows its caller then just jumps to heap's function. */
 static pg_noinline bool
 next_flagged(TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
 {

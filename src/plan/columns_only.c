@@ -6,12 +6,13 @@
  * as a whole: into another table, a variable, a file.  So scans return a copy of
  * such a tuple, with the flag set (am/scan.c).  But most queries take columns out
  * of the tuple, and a column is a Datum, which knows by itself that it is a toast
- * pointer.  Tuples that are made of columns get their flag from them.  For such
- * queries the copy is for nothing, and costs as much as all the rest of the scan.
+ * pointer.  Tuples that are made of columns get their flag from them.  Such
+ * queries do not need the copy, and it costs as much as all the rest of the scan.
  *
- * So when a query starts we walk its planned states from the top, and say to the
- * slots of some scans that only columns are taken from them.  The question at every
- * node is: may the tuple that it returns become part of the query's result, whole?
+ * So when a query starts we walk its planned states from the top, and tell the
+ * slots of some scans that only columns are taken from them.  At every node we
+ * ask: may the tuple that it returns become part of the query's result as a
+ * whole?
  *
  * - The top of the query: yes.  We do not know who gets the result.  Also the top
  *   of a subquery with a plan of its own (SubPlan, InitPlan, CTE), and whatever is
@@ -24,9 +25,10 @@
  * - Below any other node, one of another extension for example: we do not look.
  *   Scans there return copies.
  *
- * A scan is told so if it has a projection of its own, or if the answer is no.  If
- * it is yes and the scan has a condition, then the condition takes columns of many
- * rows, and few leave: those few are copied when the scan's node returns them.
+ * We tell a scan so if it has a projection of its own, or if the answer is no.
+ * If the answer is yes and the scan has a condition, the condition takes columns
+ * of many rows and few rows leave: we copy those few when the scan's node returns
+ * them.
  *
  * What makes that safe:
  *
@@ -54,7 +56,7 @@
 #include "plan/plan.h"
 #include "toaster/slot.h"
 
-/* The functions of core's that execute scans, by node tag, once we have seen them. */
+/* Core's functions that execute scans, by node tag, once we have seen them. */
 #define FIRST_TAG	T_SeqScanState
 #define LAST_TAG	T_TidRangeScanState
 static ExecProcNodeMtd execute_scan[LAST_TAG - FIRST_TAG + 1];
@@ -82,7 +84,7 @@ take_columns_only(Relation rel, TupleTableSlot *slot)
 		slot->tts_flags |= SLICED_SLOT_COLUMNS_ONLY;
 }
 
-/* In the place of such a function: what it returns may leave as a whole. */
+/* Takes the place of such a function where its row may leave as a whole. */
 static TupleTableSlot *
 return_flagged(PlanState *node)
 {
@@ -94,8 +96,9 @@ return_flagged(PlanState *node)
 }
 
 /*
- * Put return_flagged() in the place of the function that executes the node.  There
- * is one for each tag; if not, somebody has exchanged it before us, and we do not.
+ * Put return_flagged() in the place of the function that executes the node.  Core
+ * has one for each tag.  If we find another, somebody has exchanged it before us,
+ * and we leave it alone.
  */
 static bool
 copy_when_returned(PlanState *node)
@@ -191,7 +194,10 @@ walk(PlanState *node, bool whole)
 	}
 }
 
-/* Has the query opened a table of ours?  Most have not, and cost no more than this. */
+/*
+ * Has the query opened a table of ours?  Most have not, and this test is all they
+ * pay.
+ */
 static bool
 opened_ours(EState *estate)
 {

@@ -2,9 +2,9 @@
  * plan_walk.c
  *	  Visits all expressions of a finished plan.
  *
- * Core has no walker for plan trees, only for planned states.  What is left out
- * on purpose: private data and expressions of foreign and custom scans, which
- * belong to others, and what only EXPLAIN looks at.
+ * Core has no walker for plan trees, only for planned states.  This one leaves
+ * out on purpose the private data and expressions of foreign and custom scans,
+ * which belong to others, and what only EXPLAIN looks at.
  */
 #include "postgres.h"
 

@@ -33,8 +33,8 @@ static void
 run_query(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once)
 {
 	/*
-	 * What is executed again, or may be, is executed without workers.  Minor
-	 * releases before 15.11 look at the latter, later ones at the former.
+	 * A plan that is, or may be, executed again runs without workers.  Minor
+	 * releases before 15.11 look at "may be", later ones at "is".
 	 */
 	if (query->plannedstmt->parallelModeNeeded && sliced_promises_exist())
 	{

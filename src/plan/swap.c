@@ -2,11 +2,11 @@
  * swap.c
  *	  Puts our functions in the place of core's, in finished plans.
  *
- * A query that reads substr(body, ...) or sets body = body || ... is planned as
- * ever; then, if it has to do with a table of ours, the numbers of some functions
- * are exchanged in the plan.  Operators keep theirs, and indexes have been
- * matched already.  Our functions do the same for any argument, and for values of
- * ours they do it without reading or writing all of it.
+ * Core plans a query that reads substr(body, ...) or sets body = body || ... as
+ * ever.  Then, if the query has to do with a table of ours, we exchange the
+ * numbers of some functions in the plan.  Operators keep theirs, and indexes have
+ * been matched already.  Our functions give the same results for any argument;
+ * for values of ours, they do so without reading or writing all of the value.
  *
  * Functions that read are exchanged wherever they are.  Functions that make
  * promises (toaster/promise.h) only where an UPDATE, an ON CONFLICT or a MERGE
@@ -82,9 +82,9 @@ static const Swap readers[] = {
 };
 
 /*
- * Functions that return parts of what they read.  Where the result is the first
- * argument of another one of ours, they return where the part is: it takes that
- * for what it is (toaster/jsonb_part.h).
+ * Functions that return parts of what they read.  If the result is the first
+ * argument of another function of ours, they return where the part is, which that
+ * function understands (toaster/jsonb_part.h).
  */
 static const Swap parts[] = {
 	{F_JSONB_OBJECT_FIELD, "jsonb_field_part"},
@@ -124,7 +124,7 @@ static const Swap editors[] = {
 	{F_JSONB_DELETE_PATH, "edit_jsonb_delete_path"},
 };
 
-/* What takes the place of jsonb subscripts, which are no functions. */
+/* Takes the place of jsonb subscripts, which are not functions. */
 static const char *const subscript_reader = "jsonb_path";
 static const char *const subscript_editor = "edit_jsonb_subscript";
 
@@ -239,7 +239,7 @@ forget_functions(Datum arg, int cacheid, uint32 hashvalue)
 	changes++;
 }
 
-/* The plan may be kept, and run later for others than who plans it. */
+/* The plan may be kept and run later for other users. */
 static bool
 all_may_execute(Oid function)
 {
@@ -285,7 +285,7 @@ arguments(Node *expr)
 
 /* ---- subscripts ---- */
 
-/* Can evaluating the expression do no harm, whenever that is? */
+/* Is it harmless to evaluate the expression at any time? */
 static bool
 is_harmless(Node *expr)
 {
@@ -340,8 +340,8 @@ subscript_as_text(Node *subscript)
 }
 
 /*
- * Make of a jsonb subscript, which core evaluates in a way of its own, a function
- * call, in the same place in memory.
+ * Turn a jsonb subscript, which core evaluates in a way of its own, into a
+ * function call in the same place in memory.
  */
 static bool
 swap_subscript(Node *expr, bool assignment, Work *work)
@@ -603,7 +603,7 @@ find_our_table(PlannedStmt *stmt)
 	return handler;
 }
 
-/* DROP EXTENSION must invalidate the plan, and REVOKE. */
+/* DROP EXTENSION and REVOKE must invalidate the plan. */
 static void
 depend_on_functions(Work *work)
 {
