@@ -516,3 +516,28 @@ sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size)
 		/* damage is for the reader to find */
 		!is_missing(r.problem);
 }
+
+char *
+sliced_value_compressed(Relation toastrel, Oid valueid, uint32 size, int codec, uint32 room,
+						uint32 *storedlen)
+{
+	ToastScan	ts;
+	SlicedRow	head;
+	SlicedSlice slice;
+	char	   *result = NULL;
+
+	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+	sliced_scan_seek(&ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	if (sliced_scan_next(&ts, ForwardScanDirection) && ts.seq == SLICED_HEAD_SEQ &&
+		sliced_row_decode(&head, ts.data, ts.len, valueid, ts.seq) == NULL &&
+		head.kind == SLICED_ROW_HEAD && head.npieces == 0 &&
+		head.rawlen == size && head.codec == codec &&
+		sliced_slice_gather(&ts, &head, 0, 0, &slice) == NULL)
+	{
+		result = palloc(room + slice.storedlen);
+		memcpy(result + room, slice.stored, slice.storedlen);
+		*storedlen = slice.storedlen;
+	}
+	sliced_scan_close(&ts, AccessShareLock);
+	return result;
+}

@@ -23,6 +23,14 @@ extern bool sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset,
 								  uint32 len, char *dest);
 
 /*
+ * The compressed bytes of a value of 'size' bytes, if it is one slice that 'codec'
+ * has compressed; NULL if not, or if anything is wrong, which reading will tell.
+ * They are palloc'd, behind 'room' bytes for the caller.
+ */
+extern char *sliced_value_compressed(Relation toastrel, Oid valueid, uint32 size, int codec,
+									 uint32 room, uint32 *storedlen);
+
+/*
  * Read bytes [start, start + len) of an object.  False unless all of them are
  * there and sound.
  */

@@ -15,20 +15,15 @@
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/toast_internals.h"
 #include "base/limits.h"
-#include "base/settings.h"
-#include "catalog/pg_type.h"
-#include "codec/codec.h"
 #include "format/pointer.h"
 #include "store/remover.h"
+#include "toaster/column_value.h"
 #include "toaster/difference.h"
 #include "toaster/jsonb_difference.h"
-#include "toaster/jsonb_layout.h"
 #include "toaster/promise.h"
 #include "toaster/row_size.h"
 #include "toaster/row_toast.h"
-#include "utils/lsyscache.h"
 
 /* What is known of a column while its row is toasted. */
 typedef struct Column
@@ -81,176 +76,6 @@ row_size(RowState *row)
 	return row->hoff + sliced_row_data_size(row->desc, row->values, row->isnull);
 }
 
-static int
-column_codec(Form_pg_attribute att)
-{
-	if (att->attstorage == TYPSTORAGE_EXTERNAL || att->attstorage == TYPSTORAGE_PLAIN)
-		return SLICED_CODEC_NONE;
-	switch (att->attcompression)
-	{
-		case TOAST_PGLZ_COMPRESSION:
-			return SLICED_CODEC_PGLZ;
-		case TOAST_LZ4_COMPRESSION:
-			return SLICED_CODEC_LZ4;
-		default:
-			return sliced_compression;
-	}
-}
-
-/* Core's number of a compression method as that of a codec; -1 if it has none. */
-static int
-method_codec(uint32 method)
-{
-	switch (method)
-	{
-		case TOAST_PGLZ_COMPRESSION_ID:
-			return SLICED_CODEC_PGLZ;
-		case TOAST_LZ4_COMPRESSION_ID:
-			return SLICED_CODEC_LZ4;
-		default:
-			return -1;
-	}
-}
-
-/* The codec for values within a row, which core must be able to decompress. */
-static int
-inline_codec(int codec)
-{
-	if (codec == SLICED_CODEC_ZSTD)
-#ifdef USE_LZ4
-		return SLICED_CODEC_LZ4;
-#else
-		return SLICED_CODEC_PGLZ;
-	if (codec == SLICED_CODEC_LZ4)
-		return SLICED_CODEC_PGLZ;
-#endif
-	return codec;
-}
-
-static SlicedDraft *
-make_draft(struct varlena *value, int codec)
-{
-	SlicedDraft *draft = palloc(sizeof(SlicedDraft));
-
-	/* after detoasting it has no compression left, but perhaps a short header */
-	value = detoast_attr(value);
-	sliced_draft_init(draft, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), codec);
-	return draft;
-}
-
-static bool
-is_jsonb(Form_pg_attribute att)
-{
-	return getBaseType(att->atttypid) == JSONBOID;
-}
-
-/* Does the column's type have a better order of bytes than its own? */
-static SlicedCutter
-type_cutter(Form_pg_attribute att)
-{
-	return is_jsonb(att) ? sliced_jsonb_cut : NULL;
-}
-
-/* ... and the value, of 'size' bytes with its header, gains by it? */
-static SlicedCutter
-column_cutter(Form_pg_attribute att, Size size)
-{
-	return size >= SLICED_JSONB_CUT_MIN ? type_cutter(att) : NULL;
-}
-
-/*
- * The value that a pointer from elsewhere leads to.  Its bytes stay compressed if
- * that is just what the column would store.
- */
-static struct varlena *
-fetch_value(Form_pg_attribute att, struct varlena *value)
-{
-	struct varatt_external ptr;
-	int			codec = column_codec(att);
-
-	if (VARATT_IS_EXTERNAL_ONDISK(value))
-	{
-		VARATT_EXTERNAL_GET_POINTER(ptr, value);
-		if (VARATT_EXTERNAL_IS_COMPRESSED(ptr) &&
-			method_codec(VARATT_EXTERNAL_GET_COMPRESS_METHOD(ptr)) == codec &&
-			ptr.va_rawsize - VARHDRSZ <= sliced_codec_get(codec)->slice_raw &&
-			column_cutter(att, ptr.va_rawsize) == NULL)
-			return detoast_external_attr(value);
-	}
-	return detoast_attr(value);
-}
-
-/*
- * Draft a value that leaves its row.  If it is compressed as the column would do
- * it, those bytes are stored, but only after a test that they can be
- * decompressed: otherwise damaged bytes would look sound.
- */
-static void
-draft_final(SlicedDraft *draft, struct varlena *value, int codec, SlicedCutter cutter)
-{
-	struct varlena *raw = detoast_attr(value);
-	uint32		len = VARSIZE_ANY_EXHDR(raw);
-
-	if (cutter == NULL && VARATT_IS_COMPRESSED(value) &&
-		method_codec(TOAST_COMPRESS_METHOD(value)) == codec &&
-		VARDATA_COMPRESSED_GET_EXTSIZE(value) == len)
-		sliced_draft_take(draft, VARDATA_ANY(raw), len, codec,
-						  (char *) value + VARHDRSZ_COMPRESSED,
-						  VARSIZE(value) - VARHDRSZ_COMPRESSED);
-	else
-		sliced_draft_final(draft, VARDATA_ANY(raw), len, codec, cutter);
-}
-
-/* Could the value be compressed to fit in a row, to judge by how it begins? */
-static bool
-might_stay_inline(struct varlena *value, int codec)
-{
-	SlicedDraft probe;
-	uint32		len;
-
-	value = detoast_attr(value);
-	len = VARSIZE_ANY_EXHDR(value);
-	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, SLICED_PROBE), codec);
-	sliced_draft_free(&probe);
-	/* twice as well as that, say */
-	return probe.first_stored > 0 &&
-		(uint64) probe.first_stored * len / probe.first_raw < 2 * SLICED_ROW_INLINE_MAX;
-}
-
-/*
- * The draft as a value of at most 'limit' bytes within its row, or NULL if it
- * does not fit.
- */
-static struct varlena *
-inline_form(SlicedDraft *draft, Size limit)
-{
-	int			codec = inline_codec(draft->codec);
-	SlicedDraft other;
-	struct varlena *result;
-
-	/* what zstd leaves too long, no other codec makes short enough */
-	if (draft->first_stored == 0 || draft->first_raw < draft->len ||
-		draft->first_stored > limit)
-		return NULL;
-
-	if (codec != draft->codec)
-	{
-		sliced_draft_init(&other, draft->raw, draft->len, codec);
-		if (other.first_stored == 0 || other.first_raw < other.len)
-			return NULL;
-		draft = &other;
-	}
-
-	result = palloc(VARHDRSZ_COMPRESSED + draft->first_stored);
-	SET_VARSIZE_COMPRESSED(result, VARHDRSZ_COMPRESSED + draft->first_stored);
-	TOAST_COMPRESS_SET_SIZE_AND_COMPRESS_METHOD(result, draft->len,
-												codec == SLICED_CODEC_PGLZ ?
-												TOAST_PGLZ_COMPRESSION_ID :
-												TOAST_LZ4_COMPRESSION_ID);
-	memcpy((char *) result + VARHDRSZ_COMPRESSED, draft->first, draft->first_stored);
-	return result;
-}
-
 /*
  * The largest column that could still be made smaller: by compression, or by
  * moving it out of the row.  'main' is whether to look at columns of storage
@@ -290,17 +115,20 @@ compress_column(RowState *row, int i)
 	Column	   *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 	struct varlena *compressed;
+	int			codec = sliced_column_codec(att);
 
 	col->tried = true;
 	if (att->attstorage == TYPSTORAGE_EXTERNAL)
 		return;
 	/* it need not be compressed as a whole if that is for nothing */
-	if (column_cutter(att, VARSIZE_ANY(value)) != NULL && !might_stay_inline(value, column_codec(att)))
+	if (sliced_column_cutter(att, VARSIZE_ANY(value)) != NULL &&
+		!sliced_column_might_stay_inline(value, codec))
 		return;
 	col->raw = value;
-	col->draft = make_draft(value, column_codec(att));
-	compressed = inline_form(col->draft, att->attstorage == TYPSTORAGE_MAIN ? MaxHeapTupleSize :
-							 sliced_row_inline_limit(row->rel));
+	col->draft = sliced_column_draft(value, codec);
+	compressed = sliced_column_inline_form(col->draft,
+										   att->attstorage == TYPSTORAGE_MAIN ? MaxHeapTupleSize :
+										   sliced_row_inline_limit(row->rel));
 	if (compressed != NULL)
 	{
 		row->values[i] = PointerGetDatum(compressed);
@@ -327,12 +155,12 @@ externalize_column(RowState *row, int i)
 	Form_pg_attribute att = TupleDescAttr(row->desc, i);
 	Column	   *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
-	SlicedCutter cutter = column_cutter(att, VARSIZE_ANY(value));
+	SlicedCutter cutter = sliced_column_cutter(att, VARSIZE_ANY(value));
 
 	if (col->draft == NULL || cutter != NULL)
 	{
 		col->draft = palloc(sizeof(SlicedDraft));
-		draft_final(col->draft, value, column_codec(att), cutter);
+		sliced_column_draft_final(col->draft, value, sliced_column_codec(att), cutter);
 	}
 	reserve_pointer(row, i, col->draft->len);
 }
@@ -414,8 +242,8 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 	if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
 		col->rope = sliced_difference(row->rel, i, old, VARDATA_ANY(value),
 									  VARSIZE_ANY_EXHDR(value),
-									  is_jsonb(att) ? sliced_jsonb_difference : NULL,
-									  type_cutter(att));
+									  sliced_column_is_jsonb(att) ? sliced_jsonb_difference : NULL,
+									  sliced_column_type_cutter(att));
 	return col->rope != NULL;
 }
 
@@ -485,7 +313,7 @@ look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup, bool fetch)
 		}
 		if (fetch && !row->isnull[i] && VARATT_IS_EXTERNAL(value))
 		{
-			row->values[i] = PointerGetDatum(fetch_value(TupleDescAttr(row->desc, i), value));
+			row->values[i] = PointerGetDatum(sliced_column_fetch(TupleDescAttr(row->desc, i), value));
 			row->changed = true;
 		}
 	}
@@ -538,8 +366,8 @@ add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Form_pg
 	if (col->promise != NULL)
 		sliced_pointer_get(&promised, col->promise);
 	value->promise = col->promise;
-	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid, column_codec(att),
-					   type_cutter(att));
+	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid,
+					   sliced_column_codec(att), sliced_column_type_cutter(att));
 	rt->changed_values = lappend(rt->changed_values, value);
 	return value->change.valueid;
 }

@@ -104,6 +104,36 @@ UPDATE moved SET v = overlay(v placing 'это' from (octet_length(v) - 2) / 4);
 SELECT bool_and(m.v = changed(o.v)), bool_and(length(m.v) = length(o.v) + 1) FROM moved m JOIN lz4 o USING (id);
 VACUUM FULL moved;
 SELECT bool_and(m.v = changed(o.v)), bool_and(length(m.v) = length(o.v) + 1) FROM moved m JOIN lz4 o USING (id);
+
+-- from one table of ours to another: whole, grown, changed, and not yet written
+CREATE TABLE copied (id int, v text) USING sliced WITH (toast_tuple_target = 128);
+TRUNCATE t;
+ALTER TABLE t ALTER v SET STORAGE extended;
+INSERT INTO t SELECT * FROM lz4;
+INSERT INTO copied SELECT * FROM t;
+SELECT count(*) FILTER (WHERE taken) AS taken FROM compare('copied', 'lz4');
+SELECT count(*), bool_and(same) FROM compare('copied', 'lz4');
+TRUNCATE copied;
+ALTER TABLE copied ALTER v SET COMPRESSION pglz;
+INSERT INTO copied SELECT * FROM t;
+SELECT count(*), bool_and(same) FROM compare('copied', 'lz4');
+ALTER TABLE copied ALTER v SET COMPRESSION default;
+TRUNCATE copied;
+UPDATE t SET v = v || 'ж' WHERE id % 3 = 1;
+UPDATE t SET v = overlay(v placing 'это' from octet_length(v) / 4) WHERE id % 3 = 2;
+INSERT INTO copied SELECT * FROM t;
+SELECT count(*), bool_and(c.v = t.v), bool_and(length(c.v) = length(t.v)) FROM copied c JOIN t USING (id);
+TRUNCATE copied;
+DO $$
+DECLARE x text;
+BEGIN
+    FOR i IN 1..16 LOOP
+        UPDATE t SET v = v || 'x' WHERE id = i RETURNING v INTO x;
+        INSERT INTO copied VALUES (i, x);
+        UPDATE t SET v = v || 'y' WHERE id = i;
+    END LOOP;
+END $$;
+SELECT count(*), bool_and(c.v || 'y' = t.v) FROM copied c JOIN t USING (id);
 SELECT relname, v.* FROM pg_class c, sliced.verify(c.oid::regclass) v
     WHERE relnamespace = 'taken'::regnamespace AND relkind = 'r' AND relam = (SELECT oid FROM pg_am WHERE amname = 'sliced');
 ALTER TABLE moved SET ACCESS METHOD heap;

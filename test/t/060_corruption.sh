@@ -105,6 +105,9 @@ done
 sql -c 'TRUNCATE taken' -c 'INSERT INTO taken SELECT * FROM packed'
 is "$(sql -c "SELECT count(*) FROM sliced.verify('taken')" -c 'SELECT bool_and(t.v = p.v AND t.w = p.w) FROM taken t JOIN packed p USING (id)')" '0
 t' "what is sound is taken"
+sql -c 'CREATE TABLE again (LIKE packed INCLUDING COMPRESSION) USING sliced' -c 'INSERT INTO again SELECT * FROM taken'
+damage taken "chunk_id = (SELECT object FROM taken, sliced.inspect(v) WHERE taken.id = 300) AND chunk_seq > 0" 100
+is "$(message 'INSERT INTO again SELECT * FROM taken' | cut -d ' ' -f 1)" XX001: "damaged slices are not taken"
 
 # Random bytes of tuples' data, many at once: no crash, no wrong value, each
 # damaged value reported.  The same bytes matter less to heap, which has no

@@ -1,0 +1,199 @@
+/*
+ * column_value.c
+ *	  The forms that a column's value takes on its way into a row.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/table.h"
+#include "access/toast_internals.h"
+#include "base/limits.h"
+#include "base/settings.h"
+#include "catalog/pg_type.h"
+#include "codec/codec.h"
+#include "format/pointer.h"
+#include "store/reader.h"
+#include "toaster/column_value.h"
+#include "toaster/jsonb_layout.h"
+#include "toaster/promise.h"
+#include "utils/lsyscache.h"
+
+int
+sliced_column_codec(Form_pg_attribute att)
+{
+	if (att->attstorage == TYPSTORAGE_EXTERNAL || att->attstorage == TYPSTORAGE_PLAIN)
+		return SLICED_CODEC_NONE;
+	switch (att->attcompression)
+	{
+		case TOAST_PGLZ_COMPRESSION:
+			return SLICED_CODEC_PGLZ;
+		case TOAST_LZ4_COMPRESSION:
+			return SLICED_CODEC_LZ4;
+		default:
+			return sliced_compression;
+	}
+}
+
+/* Core's number of a compression method as that of a codec; -1 if it has none. */
+static int
+method_codec(uint32 method)
+{
+	switch (method)
+	{
+		case TOAST_PGLZ_COMPRESSION_ID:
+			return SLICED_CODEC_PGLZ;
+		case TOAST_LZ4_COMPRESSION_ID:
+			return SLICED_CODEC_LZ4;
+		default:
+			return -1;
+	}
+}
+
+/* The codec for values within a row, which core must be able to decompress. */
+static int
+inline_codec(int codec)
+{
+	if (codec == SLICED_CODEC_ZSTD)
+#ifdef USE_LZ4
+		return SLICED_CODEC_LZ4;
+#else
+		return SLICED_CODEC_PGLZ;
+	if (codec == SLICED_CODEC_LZ4)
+		return SLICED_CODEC_PGLZ;
+#endif
+	return codec;
+}
+
+SlicedDraft *
+sliced_column_draft(struct varlena *value, int codec)
+{
+	SlicedDraft *draft = palloc(sizeof(SlicedDraft));
+
+	/* after detoasting it has no compression left, but perhaps a short header */
+	value = detoast_attr(value);
+	sliced_draft_init(draft, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), codec);
+	return draft;
+}
+
+bool
+sliced_column_is_jsonb(Form_pg_attribute att)
+{
+	return getBaseType(att->atttypid) == JSONBOID;
+}
+
+SlicedCutter
+sliced_column_type_cutter(Form_pg_attribute att)
+{
+	return sliced_column_is_jsonb(att) ? sliced_jsonb_cut : NULL;
+}
+
+SlicedCutter
+sliced_column_cutter(Form_pg_attribute att, Size size)
+{
+	return size >= SLICED_JSONB_CUT_MIN ? sliced_column_type_cutter(att) : NULL;
+}
+
+/* Make a compressed value of 'result', whose 'storedlen' bytes are there already. */
+static struct varlena *
+compressed_value(char *result, int codec, uint32 rawlen, uint32 storedlen)
+{
+	SET_VARSIZE_COMPRESSED(result, VARHDRSZ_COMPRESSED + storedlen);
+	TOAST_COMPRESS_SET_SIZE_AND_COMPRESS_METHOD((struct varlena *) result, rawlen,
+												codec == SLICED_CODEC_PGLZ ?
+												TOAST_PGLZ_COMPRESSION_ID :
+												TOAST_LZ4_COMPRESSION_ID);
+	return (struct varlena *) result;
+}
+
+/* A value of ours as it is stored, if 'codec' has compressed it as a whole; or NULL. */
+static struct varlena *
+fetch_ours(const struct varatt_external *ptr, int codec)
+{
+	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
+	uint32		size = sliced_pointer_size(ptr);
+	uint32		storedlen;
+	char	   *value = sliced_value_compressed(toastrel, ptr->va_valueid, size, codec,
+												VARHDRSZ_COMPRESSED, &storedlen);
+
+	table_close(toastrel, NoLock);
+	return value == NULL ? NULL : compressed_value(value, codec, size, storedlen);
+}
+
+struct varlena *
+sliced_column_fetch(Form_pg_attribute att, struct varlena *value)
+{
+	struct varatt_external ptr;
+	struct varlena *ours;
+	int			codec = sliced_column_codec(att);
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
+		return detoast_attr(value);
+	VARATT_EXTERNAL_GET_POINTER(ptr, value);
+	if (ptr.va_rawsize - VARHDRSZ > sliced_codec_get(codec)->slice_raw ||
+		sliced_column_cutter(att, ptr.va_rawsize) != NULL)
+		return detoast_attr(value);
+	if (VARATT_EXTERNAL_IS_COMPRESSED(ptr) &&
+		method_codec(VARATT_EXTERNAL_GET_COMPRESS_METHOD(ptr)) == codec)
+		return detoast_external_attr(value);
+	if ((codec == SLICED_CODEC_LZ4 || codec == SLICED_CODEC_PGLZ) &&
+		sliced_stored_pointer(&ptr, value) && (ours = fetch_ours(&ptr, codec)) != NULL)
+		return ours;
+	return detoast_attr(value);
+}
+
+void
+sliced_column_draft_final(SlicedDraft *draft, struct varlena *value, int codec,
+						  SlicedCutter cutter)
+{
+	struct varlena *raw = detoast_attr(value);
+	uint32		len = VARSIZE_ANY_EXHDR(raw);
+
+	if (cutter == NULL && VARATT_IS_COMPRESSED(value) &&
+		method_codec(TOAST_COMPRESS_METHOD(value)) == codec &&
+		VARDATA_COMPRESSED_GET_EXTSIZE(value) == len)
+		sliced_draft_take(draft, VARDATA_ANY(raw), len, codec,
+						  (char *) value + VARHDRSZ_COMPRESSED,
+						  VARSIZE(value) - VARHDRSZ_COMPRESSED);
+	else
+		sliced_draft_final(draft, VARDATA_ANY(raw), len, codec, cutter);
+}
+
+bool
+sliced_column_might_stay_inline(struct varlena *value, int codec)
+{
+	SlicedDraft probe;
+	uint32		len;
+
+	value = detoast_attr(value);
+	len = VARSIZE_ANY_EXHDR(value);
+	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, SLICED_PROBE), codec);
+	sliced_draft_free(&probe);
+	/* twice as well as that, say */
+	return probe.first_stored > 0 &&
+		(uint64) probe.first_stored * len / probe.first_raw < 2 * SLICED_ROW_INLINE_MAX;
+}
+
+struct varlena *
+sliced_column_inline_form(SlicedDraft *draft, Size limit)
+{
+	int			codec = inline_codec(draft->codec);
+	SlicedDraft other;
+	char	   *result;
+
+	/* what zstd leaves too long, no other codec makes short enough */
+	if (draft->first_stored == 0 || draft->first_raw < draft->len ||
+		draft->first_stored > limit)
+		return NULL;
+
+	if (codec != draft->codec)
+	{
+		sliced_draft_init(&other, draft->raw, draft->len, codec);
+		if (other.first_stored == 0 || other.first_raw < other.len)
+			return NULL;
+		draft = &other;
+	}
+
+	result = palloc(VARHDRSZ_COMPRESSED + draft->first_stored);
+	memcpy(result + VARHDRSZ_COMPRESSED, draft->first, draft->first_stored);
+	return compressed_value(result, codec, draft->len, draft->first_stored);
+}

@@ -1,0 +1,51 @@
+/*
+ * column_value.h
+ *	  The forms that a column's value takes on its way into a row.
+ *
+ * Plain, compressed within the row, or drafted to be stored outside it.  What is
+ * compressed already, by heap or in another table of ours, stays so if the column
+ * would do the same.
+ */
+#ifndef SLICED_TOASTER_COLUMN_VALUE_H
+#define SLICED_TOASTER_COLUMN_VALUE_H
+
+#include "postgres.h"
+
+#include "catalog/pg_attribute.h"
+#include "store/draft.h"
+
+/* The codec for new values of the column. */
+extern int	sliced_column_codec(Form_pg_attribute att);
+
+extern bool sliced_column_is_jsonb(Form_pg_attribute att);
+
+/* Does the column's type have a better order of bytes than its own? */
+extern SlicedCutter sliced_column_type_cutter(Form_pg_attribute att);
+
+/* The same for a value of 'size' bytes, with its header: NULL if that gains nothing. */
+extern SlicedCutter sliced_column_cutter(Form_pg_attribute att, Size size);
+
+/*
+ * The value that a pointer from another row leads to: compressed, if its bytes are
+ * just what the column would store, otherwise plain.
+ */
+extern struct varlena *sliced_column_fetch(Form_pg_attribute att, struct varlena *value);
+
+/* Draft a value that may stay in its row: its compressed form is tried. */
+extern SlicedDraft *sliced_column_draft(struct varlena *value, int codec);
+
+/*
+ * Draft a value that leaves its row.  If that codec has compressed it already,
+ * those bytes are stored, but only after a test that they can be decompressed:
+ * otherwise damaged bytes would look sound.
+ */
+extern void sliced_column_draft_final(SlicedDraft *draft, struct varlena *value, int codec,
+									  SlicedCutter cutter);
+
+/* Could the value be compressed to fit in a row?  Judged by how it begins. */
+extern bool sliced_column_might_stay_inline(struct varlena *value, int codec);
+
+/* The draft as a value of at most 'limit' bytes within its row, or NULL. */
+extern struct varlena *sliced_column_inline_form(SlicedDraft *draft, Size limit);
+
+#endif
