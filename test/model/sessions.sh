@@ -5,7 +5,7 @@ set -euo pipefail
 
 hosts=()
 for world in heap sliced; do
-    server_start "$world" autovacuum=off
+    server_start "$world" autovacuum=off max_prepared_transactions=50
     hosts+=("$PGHOST")
 done
 "$PGS_ROOT/test/model/interleaved/sessions.py" --hosts "${hosts[@]}" "$@"

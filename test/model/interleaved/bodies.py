@@ -28,6 +28,7 @@ class Bodies:
         self.e = expressions
         self.tables = tables
         self.functions = 0
+        self.heavy = expressions.pick(0, 0, 0, 0.02)
 
     def function(self):
         """Statement that makes another function, as a body to be rendered."""
@@ -54,7 +55,7 @@ class Bodies:
                 (9 * (depth > 0), lambda: self.block(depth - 1)), (6 * (depth > 0), lambda: self.loop(depth - 1)),
                 (1, "PERFORM gate();"), (1, lambda: self.for_rows(depth - 1) if depth > 0 else self.use()),
                 (1, lambda: f"PERFORM f{1 + self.e.number(self.functions - 1)}(i, w);" if self.functions > 1 else self.use()),
-                (0.05, "PERFORM heavy(i);"), (0.3, f"DELETE FROM {self.table()} WHERE id = i;")])
+                (0.3, f"DELETE FROM {self.table()} WHERE id = i;")])
             result.append(node)
             if isinstance(node, list):
                 if self.e.chance(0.3):
@@ -110,21 +111,23 @@ class Bodies:
                                 (1, "n := 1 / 0;"), (1, "NULL;")])
 
     def block(self, depth):
-        return ["BEGIN", self.nodes(depth, 1 + self.e.number(2)) + [self.stop()], "EXCEPTION WHEN OTHERS THEN",
+        first = ["PERFORM heavy(i);"] if self.e.chance(self.heavy) else []
+        return ["BEGIN", first + self.nodes(depth, 1 + self.e.number(2)) + [self.stop()], "EXCEPTION WHEN OTHERS THEN",
                 ["NULL;"] + (self.nodes(depth, 1) if self.e.chance(0.4) else []), "END;"]
 
     def loop(self, depth):
         """Expressions planned once, evaluated more often."""
         if self.e.chance(0.5):
-            return ["FOR n IN 1 .. 2 LOOP", [self.again(), self.use()], "END LOOP;"]
+            return [f"FOR n IN 1 .. {2 + self.e.number(2)} LOOP", [self.again(), self.use()], "END LOOP;"]
         return [f"FOR n IN 1 .. {2 + self.e.number(2)} LOOP", self.nodes(depth, 1 + self.e.number(2)), "END LOOP;"]
 
     def again(self):
         """A change of what the last round has made, whether or not that was rolled back."""
-        column = self.e.column()
+        column = self.e.weighted([(3, "b"), (1, "e"), (4, "j")])
         kind = COLUMNS[column]
-        one, other = self.variable(kind), self.variable(kind)
-        value = self.e.change(kind, f"coalesce({one}, {column})")
+        one, other = VARIABLES[kind]
+        operand = self.e.change(kind, f"coalesce({one}, {column})")
+        value = operand if self.e.chance(0.4) else self.e.change(kind, f"({operand})")
         return ["BEGIN", [f"UPDATE {self.table()} SET {column} = {value} WHERE id = {self.row()} RETURNING {column} INTO {other};",
                           self.stop()],
                 "EXCEPTION WHEN OTHERS THEN", [f"{one} := {other};"], "END;"]

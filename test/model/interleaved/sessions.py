@@ -8,9 +8,11 @@ lock.  Now and then, and at the end, so must the contents of all tables, and
 sliced.verify() must find nothing.  A script that fails is made short and shown.
 
 Two things end a script without a verdict.  Conflicts of SERIALIZABLE transactions
-are found by the page, and rows need not be on the same pages.  And heap itself
-may lose values of dead rows ("missing chunk"), when VACUUM cleans its toast
-relation and CLUSTER copies its table afterwards.
+are found by the page, and rows need not be on the same pages.  And values of dead
+rows may be gone ("missing chunk", "the value is missing") when VACUUM FULL or CLUSTER
+wants to copy them: which rows are dead enough to go is decided more than once, and
+transactions in other databases make the answers differ, in heap as well.  Then
+sliced.verify() must still find nothing.
 
 usage: sessions.py [--minutes N] [--seed N] [--statements N] [--sessions N] [--hosts HEAP SLICED] [--verbose]
 
@@ -20,6 +22,7 @@ the time is over.
 import argparse
 import os
 import random
+import re
 import sys
 import time
 
@@ -29,6 +32,7 @@ from shrink import shrink
 from statements import TABLES, Script, render
 from worlds import SERIALIZATION, Broken, World
 
+MISSING = re.compile("XX001 value [0-9]+ of table .* is missing$")
 WORLDS = ("heap", "sliced")
 FIXED_SEEDS = (1, 2, 3, 4)
 LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "library.sql")
@@ -116,6 +120,7 @@ class Run:
         for world in self.worlds:
             world.send(number, sql)
         heap, sliced = (world.settle() for world in self.worlds)
+        self.rewritten(sql, sliced.get(number))
         self.compare(heap, sliced)
         if self.worlds[1].took > self.worlds[0].took + STALLED:
             raise Difference(f"heap took {self.worlds[0].took:.1f} seconds, sliced {self.worlds[1].took:.1f}")
@@ -126,6 +131,12 @@ class Run:
             text = said[-1] if said and isinstance(said[-1], str) else ""
             self.errors += text[:2].isdigit() or text[:1] == "P"
             self.cancelled += text.startswith("57014")
+
+    def rewritten(self, sql, said):
+        """VACUUM FULL and CLUSTER may miss values of dead rows, but of no others."""
+        if ("VACUUM (FULL" in sql or "VACUUM FULL" in sql or "CLUSTER" in sql) and said and MISSING.match(str(said[-1])):
+            self.verify(False)
+            raise NoVerdict()
 
     def compare(self, heap, sliced):
         if heap == sliced:
@@ -159,6 +170,9 @@ class Run:
             heap, sliced = (world.observer.run(f"SELECT * FROM {table}") for world in self.worlds)
             if heap != sliced:
                 raise Difference(f"table {table}:\n{first_difference(heap, sliced)}")
+        self.verify(last)
+
+    def verify(self, last):
         for table in ("t", "u", "p1", "p2"):
             found = self.worlds[1].observer.run(f"SELECT * FROM sliced.verify('{table}')")[0]
             if found and (isinstance(found, list) or last and "does not exist" not in found):
