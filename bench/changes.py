@@ -102,3 +102,27 @@ def set_whole(b, case, column, old, rows):
     b.verify(PAIR, "whole")
     b.same(PAIR, "whole", "SELECT sum(hashtextextended(body::text, id)) FROM {}")
     b.drop(PAIR, "whole")
+
+
+# In one transaction, which cannot prune what it has replaced: plain statements, and each in a block of its own.
+MANY = [("jsonb_set", "jsonb", "jsonb_set(body, ARRAY['key' || i % 140], to_jsonb(md5(i::text)))"),
+        ("|| 100 bytes", "text", "body || repeat(md5(i::text), 3) || 'end.'")]
+
+
+@workload
+def transaction(b):
+    """Many changes of one value of 14 kB in one transaction"""
+    made = {"jsonb": "jsonb_object_agg('key' || k, repeat(md5(k::text), 3))", "text": "string_agg(repeat(md5(k::text), 3), '')"}
+    for name, column, change in MANY:
+        for n in b.scale((5000, 20000), (1000, 2000)):
+            for how, statement in (("", "{}"), (", in blocks", "BEGIN {}; EXCEPTION WHEN division_by_zero THEN END")):
+                def run(v):
+                    table = v.table("many")
+                    b.create(v, "many", f"id int PRIMARY KEY, body {column}")
+                    b.session.run(f"INSERT INTO {table} SELECT 1, {made[column]} FROM generate_series(0, 139) k")
+                    update = statement.format(f"UPDATE {table} SET body = {change} WHERE id = 1")
+                    costs = b.session.costs(f"DO $$ BEGIN FOR i IN 1 .. {n} LOOP {update}; END LOOP; END $$")
+                    b.drop([v], "many")
+                    return per(n, costs)
+
+                b.interleave(f"{n} {name}{how}", PAIR, run)

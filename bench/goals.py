@@ -166,6 +166,8 @@ GOALS = [
      ratios("pays", "sliced lz4", "heap lz4", TIME, lambda case: case in "123")),
     ("pays", "where compression hardly pays, sliced / heap lz4: size", 1.03,
      ratios("pays", "sliced lz4", "heap lz4", SIZE)),
+    ("transaction", "many changes in one transaction, sliced / heap: time", 1.00,
+     ratios("transaction", "sliced lz4", "heap lz4", "cpu us")),
     ("narrow", "count(*), sliced / heap: time", 1.05,
      ratios("narrow", "sliced", "heap", TIME, contains("count"))),
     ("narrow", "narrow scan, sliced / heap: time", 1.02,
