@@ -28,7 +28,7 @@ class Bodies:
         self.e = expressions
         self.tables = tables
         self.functions = 0
-        self.heavy = expressions.pick(0, 0, 0, 0.02)
+        self.heavy = expressions.pick(0, 0, 0, 0, 0.05)
 
     def function(self):
         """Statement that makes another function, as a body to be rendered."""
@@ -126,10 +126,10 @@ class Bodies:
         column = self.e.weighted([(3, "b"), (1, "e"), (4, "j")])
         kind = COLUMNS[column]
         one, other = VARIABLES[kind]
-        operand = self.e.change(kind, f"coalesce({one}, {column})")
-        value = operand if self.e.chance(0.4) else self.e.change(kind, f"({operand})")
-        return ["BEGIN", [f"UPDATE {self.table()} SET {column} = {value} WHERE id = {self.row()} RETURNING {column} INTO {other};",
-                          self.stop()],
+        change = self.e.alternate if self.e.chance(0.6) else self.e.change
+        value = change(kind, change(kind, f"coalesce({one}, {column})"))
+        stop = self.e.pick("IF n % 2 = 1 THEN RAISE EXCEPTION 'odd'; END IF;", self.stop())
+        return ["BEGIN", [f"UPDATE {self.table()} SET {column} = {value} WHERE id = {self.row()} RETURNING {column} INTO {other};", stop],
                 "EXCEPTION WHEN OTHERS THEN", [f"{one} := {other};"], "END;"]
 
     def for_rows(self, depth):

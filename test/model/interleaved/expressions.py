@@ -90,6 +90,14 @@ class Expressions:
             result = make(f"({result})", others)
         return result
 
+    def alternate(self, kind, x):
+        """A change that is none in some rounds of a loop over n."""
+        rest = self.number(2)
+        if kind == JSON:
+            return self.pick(f"({x} - '{self.pick(*KEYS)}')", f"({x} #- '{self.pick(*PATHS)}')",
+                             f"({x} || CASE WHEN n % 2 = {rest} THEN '{{}}'::jsonb ELSE {self.json_object()} END)")
+        return self.pick(f"({x} || CASE WHEN n % 2 = {rest} THEN '' ELSE {self.word()} END)", f"({x} || {self.word()})")
+
     def text(self, x, others):
         other = self.pick(x, *others)
         place = self.place()
@@ -114,8 +122,8 @@ class Expressions:
 
     def json_object(self):
         return self.weighted([
-            (8, lambda: f"jsonb_build_object('{self.pick(*KEYS)}', {self.word()})"), (3, "'{}'"),
-            (2, f"'{{\"n\": {self.number(9)}}}'"),
+            (8, lambda: f"jsonb_build_object('{self.pick(*KEYS)}', {self.word()})"), (3, "'{}'::jsonb"),
+            (2, f"'{{\"n\": {self.number(9)}}}'::jsonb"),
             (4 * self.in_body, lambda: f"CASE WHEN n % 2 = {self.number(2)} THEN '{{}}'::jsonb ELSE "
              f"jsonb_build_object('{self.pick(*KEYS)}', w) END")])
 

@@ -32,6 +32,7 @@ from shrink import shrink
 from statements import TABLES, Script, render
 from worlds import SERIALIZATION, Broken, World
 
+HEAP_MISSING = re.compile("missing chunk number|unexpected chunk number")
 MISSING = re.compile("XX001 value [0-9]+ of table .* is missing$")
 WORLDS = ("heap", "sliced")
 FIXED_SEEDS = (1, 2, 3, 4)
@@ -136,14 +137,14 @@ class Run:
         """VACUUM FULL and CLUSTER may miss values of dead rows, but of no others."""
         if ("VACUUM (FULL" in sql or "VACUUM FULL" in sql or "CLUSTER" in sql) and said and MISSING.match(str(said[-1])):
             self.verify(False)
-            raise NoVerdict()
+            raise NoVerdict(said[-1])
 
     def compare(self, heap, sliced):
         if heap == sliced:
             return
         said = [repr(heap), repr(sliced)]
-        if any(SERIALIZATION in text for text in said) or "missing chunk" in said[0]:
-            raise NoVerdict()
+        if any(SERIALIZATION in text for text in said) or HEAP_MISSING.search(said[0]):
+            raise NoVerdict(first_difference(heap, sliced).replace("\n", ", "))
         raise Difference(first_difference(heap, sliced))
 
     def end(self):
@@ -244,8 +245,8 @@ def run(server, seed, args):
     play = Run(server.worlds, args.sessions + 1)
     try:
         play.play(Fresh(Script(seed, args.sessions + 1), args.statements))
-    except NoVerdict:
-        print(f"# sessions: seed {seed}, no verdict after {len(play.done)} statements")
+    except NoVerdict as reason:
+        print(f"# sessions: seed {seed}, no verdict after {len(play.done)} statements: {reason}")
     except Difference as difference:
         print(f"not ok - sessions: seed {seed}, --sessions {args.sessions} --statements {args.statements}, "
               f"after {len(play.done)} statements")
