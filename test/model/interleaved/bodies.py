@@ -118,7 +118,8 @@ class Bodies:
     def loop(self, depth):
         """Expressions planned once, evaluated more often."""
         if self.e.chance(0.5):
-            return [f"FOR n IN 1 .. {2 + self.e.number(2)} LOOP", [self.again(), self.use()], "END LOOP;"]
+            return [f"FOR n IN 1 .. {2 + self.e.number(2)} LOOP",
+                    [self.again(), self.e.pick("PERFORM gate();", "NULL;"), self.use()], "END LOOP;"]
         return [f"FOR n IN 1 .. {2 + self.e.number(2)} LOOP", self.nodes(depth, 1 + self.e.number(2)), "END LOOP;"]
 
     def again(self):
