@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include "access/subtrans.h"
+#include "access/xact.h"
 #include "base/compat.h"
 #include "base/limits.h"
 #include "miscadmin.h"
@@ -515,6 +517,36 @@ sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size)
 	return read_once(&r, toastrel, SLICED_SEE_READABLE, valueid, size - 1, size) ||
 		/* damage is for the reader to find */
 		!is_missing(r.problem);
+}
+
+/* Is this transaction a part of ours that has not ended, or of such a part? */
+static bool
+is_of_open_part(TransactionId xid)
+{
+	TransactionId top = GetTopTransactionIdIfAny();
+
+	if (!TransactionIdIsCurrentTransactionId(xid))
+		return false;
+	for (; !TransactionIdEquals(xid, top); xid = SubTransGetParent(xid))
+		for (TransactionId open = GetCurrentTransactionId(); !TransactionIdEquals(open, top);
+			 open = SubTransGetParent(open))
+			if (TransactionIdEquals(xid, open))
+				return true;
+	return false;
+}
+
+bool
+sliced_value_may_be_rolled_back(Relation toastrel, Oid valueid)
+{
+	ToastScan	ts;
+	bool		result;
+
+	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+	sliced_scan_seek_within(&ts, valueid, SLICED_HEAD_SEQ, SLICED_HEAD_SEQ);
+	result = sliced_scan_next(&ts, ForwardScanDirection) &&
+		is_of_open_part(sliced_scan_inserter(&ts));
+	sliced_scan_close(&ts, AccessShareLock);
+	return result;
 }
 
 char *

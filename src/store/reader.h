@@ -23,6 +23,12 @@ extern bool sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset,
 								  uint32 len, char *dest);
 
 /*
+ * Has a subtransaction written the value that has not ended, so that its rollback
+ * alone would take the value away?
+ */
+extern bool sliced_value_may_be_rolled_back(Relation toastrel, Oid valueid);
+
+/*
  * The compressed bytes of a value of 'size' bytes, if it is one slice that 'codec'
  * has compressed; NULL if not, or if anything is wrong, which reading will tell.
  * They are palloc'd, behind 'room' bytes for the caller.

@@ -203,6 +203,12 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 	return false;
 }
 
+TransactionId
+sliced_scan_inserter(ToastScan *ts)
+{
+	return HeapTupleHeaderGetXmin(((BufferHeapTupleTableSlot *) ts->slot)->base.tuple->t_data);
+}
+
 bool
 sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot)
 {

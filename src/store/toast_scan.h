@@ -86,6 +86,9 @@ sliced_last_seq(uint32 end)
 /* Step to the next row; false if there is none. */
 extern bool sliced_scan_next(ToastScan *ts, ScanDirection dir);
 
+/* Who has inserted the current row? */
+extern TransactionId sliced_scan_inserter(ToastScan *ts);
+
 /*
  * Is the row in the slot (a heap tuple in a buffer) one of ours that its value's
  * owner no longer has?  A value that has grown leaves such rows behind.  Core

@@ -16,6 +16,11 @@
  * in the rope again.  The id has been used up then.  If the promise arrives in a row
  * once more, the row gets a new promise of the same rope (sliced_promise_renew()).
  * So nothing is ever written twice under one id.
+ *
+ * A rope is good as long as its base can be read.  A base that is stored stays for
+ * the transaction, unless a subtransaction that has not ended has written it, which
+ * may be rolled back and its rows removed.  If that base is a promise, it has a rope
+ * too, and the two are joined then (rope_of()); if not, the new rope gets all bytes.
  */
 #include "postgres.h"
 
@@ -44,7 +49,7 @@ typedef struct Promise
 {
 	PromiseKey	key;
 	SlicedRope *rope;			/* NULL if stored for good */
-	const void *maker;			/* who made it */
+	Oid			maker;			/* the function that made it, if known */
 	Oid			stored;			/* under which id it is stored, or InvalidOid */
 	bool		used_up;		/* was stored under its own id, and rolled back */
 	SubTransactionId subid;		/* if stored, but not for good: in which */
@@ -229,7 +234,7 @@ begin_promises(void)
 
 /* Register a promise of what the rope describes; 'key' says where. */
 static void
-enter(const PromiseKey *key, const SlicedRope *rope, const void *maker)
+enter(const PromiseKey *key, const SlicedRope *rope, Oid maker)
 {
 	SlicedRope *copy = sliced_rope_copy(rope, promise_mcxt);
 	Promise    *promise = hash_search(promises, key, HASH_ENTER, NULL);
@@ -241,15 +246,19 @@ enter(const PromiseKey *key, const SlicedRope *rope, const void *maker)
 	memory += memory_of(copy);
 }
 
-struct varlena *
-sliced_promise_make(const SlicedRope *rope, const void *maker)
+/* Do promises have memory for another rope? */
+static bool
+has_memory_for(const SlicedRope *rope)
+{
+	return promise_mcxt == NULL || memory + memory_of(rope) <= SLICED_PROMISE_MEMORY;
+}
+
+/* A promise of the rope. */
+static struct varlena *
+promise_rope(const SlicedRope *rope, Oid maker)
 {
 	PromiseKey	key = {rope->base.va_toastrelid, InvalidOid, rope->len};
 	struct varlena *result;
-
-	if (rope->len < SLICED_PROMISE_MIN || rope->len > MaxAllocSize - VARHDRSZ ||
-		(promise_mcxt != NULL && memory + memory_of(rope) > SLICED_PROMISE_MEMORY))
-		return build(rope);
 
 	if (promise_mcxt == NULL)
 		begin_promises();
@@ -260,12 +269,74 @@ sliced_promise_make(const SlicedRope *rope, const void *maker)
 	return result;
 }
 
-void
-sliced_promise_release(const struct varlena *datum, const void *maker)
+/*
+ * What can a rollback take away from a promise?  It keeps its bytes only if what
+ * its rope is based on stays, or is a promise that has a rope itself.
+ */
+typedef enum Loss
+{
+	LOSES_NOTHING,
+	LOSES_BASE,					/* written by a subtransaction that has not ended */
+	LOSES_RELATION				/* created by one */
+} Loss;
+
+static Loss
+possible_loss(const SlicedRope *rope)
+{
+	PromiseKey	key = key_of(&rope->base);
+	Relation	toastrel;
+	Loss		result = LOSES_NOTHING;
+
+	if (GetCurrentTransactionNestLevel() == 1)
+		return LOSES_NOTHING;
+	toastrel = table_open(key.toastrelid, AccessShareLock);
+	if (toastrel->rd_createSubid > TopSubTransactionId)
+		result = LOSES_RELATION;
+	else if (find(&key) == NULL && sliced_value_may_be_rolled_back(toastrel, key.valueid))
+		result = LOSES_BASE;
+	table_close(toastrel, AccessShareLock);
+	return result;
+}
+
+/* A datum for the rope: a promise, unless there is nothing to gain, or no memory. */
+static struct varlena *
+make(const SlicedRope *rope, Oid maker)
+{
+	SlicedRope *bytes;
+	struct varlena *value;
+
+	if (rope->len < SLICED_PROMISE_MIN || rope->len > MaxAllocSize - VARHDRSZ ||
+		!has_memory_for(rope))
+		return build(rope);
+	switch (possible_loss(rope))
+	{
+		case LOSES_NOTHING:
+			return promise_rope(rope, maker);
+		case LOSES_BASE:
+			/* all bytes in memory, so that what follows can be based on this promise */
+			value = build(rope);
+			bytes = sliced_rope_make(&rope->base);
+			sliced_rope_add_bytes(bytes, VARDATA(value), rope->len);
+			return has_memory_for(bytes) ? promise_rope(bytes, maker) : value;
+		default:
+			return build(rope);
+	}
+}
+
+/*
+ * The datum is what 'expr' returned, as the argument of a function.  If that is the
+ * call of a function that makes promises, it has just made this one, since it never
+ * returns what it was given.  So nobody else has it.
+ */
+static void
+release(const struct varlena *datum, const Node *expr)
 {
 	Promise    *promise = find_datum(datum);
+	Oid			function = IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->funcid :
+		IsA(expr, OpExpr) ? ((OpExpr *) expr)->opfuncid : InvalidOid;
 
-	if (promise == NULL || is_stored(promise) || maker == NULL || promise->maker != maker)
+	if (promise == NULL || is_stored(promise) || !OidIsValid(function) ||
+		promise->maker != function)
 		return;
 	forget_rope(promise);
 	hash_search(promises, &promise->key, HASH_REMOVE, NULL);
@@ -275,14 +346,14 @@ Datum
 sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope)
 {
 	Node	   *expr = fcinfo->flinfo->fn_expr;
-	struct varlena *result = sliced_promise_make(rope, expr);
+	struct varlena *result = make(rope, fcinfo->flinfo->fn_oid);
 	List	   *args = expr == NULL ? NIL : IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args :
 		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
 
 	for (int i = 0; i < Min(list_length(args), 2); i++)
 		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
-			sliced_promise_release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
-								   list_nth(args, i));
+			release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
+					list_nth(args, i));
 	return PointerGetDatum(result);
 }
 
@@ -290,25 +361,30 @@ Datum
 sliced_promise_unchanged(FunctionCallInfo fcinfo)
 {
 	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(0);
-	Promise    *promise = find_datum(value);
+	SlicedRope *rope = sliced_rope_of(value);
+	struct varatt_external stored;
 
-	if (promise == NULL || is_stored(promise))
+	/* core would return the value, which no rollback takes away */
+	if (sliced_stored_pointer(&stored, value) && possible_loss(rope) == LOSES_NOTHING)
 		return PointerGetDatum(value);
-	return sliced_promise_result(fcinfo, sliced_rope_of(value));
+	return sliced_promise_result(fcinfo, rope);
 }
 
-void
+bool
 sliced_promise_renew(struct varlena *datum)
 {
 	Promise    *promise = find_datum(datum);
-	PromiseKey	key;
+	const SlicedRope *rope;
+	struct varlena *renewed;
 
 	if (promise == NULL || !promise->used_up)
-		return;
-	key = promise->key;
-	key.valueid = unused_id(key.toastrelid);
-	enter(&key, rope_of(promise), NULL);
-	sliced_pointer_set((char *) datum, key.toastrelid, key.valueid, key.size);
+		return true;
+	rope = rope_of(promise);
+	if (!has_memory_for(rope))
+		return false;
+	renewed = promise_rope(rope, InvalidOid);
+	memcpy(datum, renewed, TOAST_POINTER_SIZE);
+	return true;
 }
 
 /*

@@ -37,20 +37,10 @@ extern SlicedRope *sliced_rope_of(const struct varlena *datum);
 extern bool sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum);
 
 /*
- * A datum for what the rope describes: a promise, or if that is not possible or
- * not worth it, the value itself.  Copies what it needs of the rope.  'maker' is
- * the expression that makes it, if known.
- */
-extern struct varlena *sliced_promise_make(const SlicedRope *rope, const void *maker);
-
-/*
- * If the datum is a promise that 'maker' made, nobody else has it: forget it.
- */
-extern void sliced_promise_release(const struct varlena *datum, const void *maker);
-
-/*
- * Promise a function's result.  If its argument is a promise that the same
- * expression made just for this function, nobody needs that one any more.
+ * A function's result, described by a rope of which what is needed is copied: a
+ * promise, or if that is not possible or not worth it, the value itself.  If an
+ * argument is a promise that was made just for this call, by the expression it is the
+ * result of, nobody needs that any more.
  */
 extern Datum sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope);
 
@@ -63,9 +53,10 @@ extern Datum sliced_promise_unchanged(FunctionCallInfo fcinfo);
 
 /*
  * If what the promise says has been stored under its id and rolled back, put
- * another promise of the same in its place, whose id can be stored.
+ * another promise of the same in its place, whose id can be stored.  False if there
+ * is no memory for it: then it can be read like any value, but not kept.
  */
-extern void sliced_promise_renew(struct varlena *datum);
+extern bool sliced_promise_renew(struct varlena *datum);
 
 /*
  * The promise has been kept: its value is stored under this id.  In a

@@ -226,14 +226,13 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 		return false;
 	if (VARATT_IS_EXTERNAL(value))
 	{
-		sliced_promise_renew(value);
-		col->rope = sliced_rope_of(value);
+		col->rope = sliced_promise_renew(value) ? sliced_rope_of(value) : NULL;
 		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) == 0)
 		{
 			col->promise = value;
 			return true;
 		}
-		/* of another row, or another table */
+		/* of another row, or another table; or what cannot be kept */
 		col->rope = NULL;
 		value = detoast_attr(value);
 		row->values[i] = PointerGetDatum(value);
