@@ -278,11 +278,16 @@ PG_FUNCTION_INFO_V1(sliced_verify);
 Datum
 sliced_verify(PG_FUNCTION_ARGS)
 {
-	Oid			relid = PG_GETARG_OID(0);
+	Oid			relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
 	Snapshot	snapshot;
 	Verify		v = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
 	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(Oid)};
 
+	/* no rows would say that everything is sound */
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("the table to verify must not be null"));
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(relid));
 	v.rel = relation_open(relid, AccessShareLock);

@@ -57,5 +57,7 @@ INSERT INTO seen SELECT i, repeat('v', 10000) FROM generate_series(1, 3) i;
 UPDATE seen SET v = v || busy(id) RETURNING id, (SELECT count(*) FROM sliced.verify('seen') WHERE id > 0) AS problems;
 UPDATE seen SET v = busy(id) RETURNING id, (SELECT count(*) FROM sliced.verify('seen') WHERE id > 0) AS problems;
 DELETE FROM seen WHERE busy(id) IS NOT NULL RETURNING id, (SELECT count(*) FROM sliced.verify('seen') WHERE id > 0) AS problems;
+-- no table is no table without damage
+SELECT * FROM sliced.verify(to_regclass('not_there'));
 DROP TABLE seen, other;
 DROP FUNCTION busy;
