@@ -536,14 +536,14 @@ is_of_open_part(TransactionId xid)
 }
 
 bool
-sliced_value_may_be_rolled_back(Relation toastrel, Oid valueid)
+sliced_value_may_go(Relation toastrel, Oid valueid)
 {
 	ToastScan	ts;
 	bool		result;
 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	sliced_scan_seek_within(&ts, valueid, SLICED_HEAD_SEQ, SLICED_HEAD_SEQ);
-	result = sliced_scan_next(&ts, ForwardScanDirection) &&
+	result = !sliced_scan_next(&ts, ForwardScanDirection) ||
 		is_of_open_part(sliced_scan_inserter(&ts));
 	sliced_scan_close(&ts, AccessShareLock);
 	return result;

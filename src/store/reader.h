@@ -23,10 +23,10 @@ extern bool sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset,
 								  uint32 len, char *dest);
 
 /*
- * Has a subtransaction written the value that has not ended, so that its rollback
- * alone would take the value away?
+ * May the value be gone before the transaction ends?  So it may if a subtransaction
+ * has written it that has not ended, or was rolled back.
  */
-extern bool sliced_value_may_be_rolled_back(Relation toastrel, Oid valueid);
+extern bool sliced_value_may_go(Relation toastrel, Oid valueid);
 
 /*
  * The compressed bytes of a value of 'size' bytes, if it is one slice that 'codec'

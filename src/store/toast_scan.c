@@ -206,7 +206,8 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 TransactionId
 sliced_scan_inserter(ToastScan *ts)
 {
-	return HeapTupleHeaderGetXmin(((BufferHeapTupleTableSlot *) ts->slot)->base.tuple->t_data);
+	/* also of what COPY FREEZE has inserted */
+	return HeapTupleHeaderGetRawXmin(((BufferHeapTupleTableSlot *) ts->slot)->base.tuple->t_data);
 }
 
 bool

@@ -15,12 +15,14 @@
  * who still have the pointer, such as PL/pgSQL's variables, find the same bytes
  * in the rope again.  The id has been used up then.  If the promise arrives in a row
  * once more, the row gets a new promise of the same rope (sliced_promise_renew()).
- * So nothing is ever written twice under one id.
+ * An id counts as used up as soon as a row is about to get it.  So nothing is ever
+ * written twice under one id.
  *
  * A rope is good as long as its base can be read.  A base that is stored stays for
- * the transaction, unless a subtransaction that has not ended has written it, which
- * may be rolled back and its rows removed.  If that base is a promise, it has a rope
- * too, and the two are joined then (rope_of()); if not, the new rope gets all bytes.
+ * the transaction, unless a subtransaction has written it that has not ended, or
+ * was rolled back: its rows may be removed then.  If such a base is a promise, it
+ * has a rope too, and is read through that (rope_of()); if not, the new rope gets
+ * all bytes.
  */
 #include "postgres.h"
 
@@ -32,6 +34,7 @@
 #include "catalog/catalog.h"
 #include "format/pointer.h"
 #include "lib/ilist.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "store/reader.h"
 #include "toaster/promise.h"
@@ -51,7 +54,7 @@ typedef struct Promise
 	SlicedRope *rope;			/* NULL if stored for good */
 	Oid			maker;			/* the function that made it, if known */
 	Oid			stored;			/* under which id it is stored, or InvalidOid */
-	bool		used_up;		/* was stored under its own id, and rolled back */
+	bool		used_up;		/* a row has got its id, or was about to */
 	SubTransactionId subid;		/* if stored, but not for good: in which */
 	dlist_node	node;			/* of revocable, if stored, but not for good */
 } Promise;
@@ -60,6 +63,7 @@ static MemoryContext promise_mcxt;	/* NULL if there are no promises */
 static HTAB *promises;
 static Size memory;
 static dlist_head revocable;	/* stored in a subtransaction, oldest first */
+static bool any_rolled_back;	/* has any subtransaction been rolled back? */
 
 static Size
 memory_of(const SlicedRope *rope)
@@ -108,44 +112,89 @@ find_datum(const struct varlena *datum)
 	return find(&key);
 }
 
-/* The same rope, but of the base's base. */
-static SlicedRope *
-rebase(const SlicedRope *rope, const SlicedRope *base)
+/* The promise that the promise is based on, if that has been rolled back. */
+static Promise *
+rolled_back_base(const Promise *promise)
 {
-	SlicedRope *result = sliced_rope_make(&base->base);
+	PromiseKey	key = key_of(&promise->rope->base);
+	Promise    *base = find(&key);
 
-	for (int i = 0; i < rope->nruns; i++)
+	return base == NULL || is_stored(base) ? NULL : base;
+}
+
+/* Bytes [from, to) of a promise, yet to be described; 'at' is where run 'run' begins. */
+typedef struct Stretch
+{
+	const Promise *promise;
+	const Promise *base;
+	int			run;
+	uint32		at;
+	uint32		from;
+	uint32		to;
+} Stretch;
+
+/*
+ * The rope of a promise that is based on others, which have been rolled back: of
+ * the base of the first of them.  It shares their bytes, which stay.
+ */
+static SlicedRope *
+rope_of_chain(const Promise *promise)
+{
+	const Promise *first = promise;
+	SlicedRope *result;
+	int			depth = 1;
+	int			room = 16;
+	Stretch    *stack = palloc(room * sizeof(Stretch));
+
+	while (rolled_back_base(first) != NULL)
+		first = rolled_back_base(first);
+	result = sliced_rope_make(&first->rope->base);
+
+	stack[0] = (Stretch) {promise, rolled_back_base(promise), 0, 0, 0, promise->rope->len};
+	while (depth > 0)
 	{
-		const SlicedRun *run = &rope->runs[i];
+		Stretch    *s = &stack[depth - 1];
+		const SlicedRun *run = &s->promise->rope->runs[s->run];
+		uint32		skip = s->from - s->at;
+		uint32		n;
 
+		CHECK_FOR_INTERRUPTS();
+		if (s->from == s->to)
+		{
+			depth--;
+			continue;
+		}
+		if (skip >= run->len)
+		{
+			s->at += run->len;
+			s->run++;
+			continue;
+		}
+		n = Min(s->to - s->from, run->len - skip);
+		s->from += n;
 		if (run->bytes != NULL)
-			sliced_rope_add_bytes(result, run->bytes, run->len);
+			sliced_rope_add_bytes(result, run->bytes + skip, n);
+		else if (s->base == NULL)
+			sliced_rope_add_base(result, run->start + skip, n);
 		else
-			sliced_rope_add_rope(result, base, run->start, run->len);
+		{
+			const Promise *base = s->base;
+
+			if (depth == room)
+				stack = repalloc(stack, (room *= 2) * sizeof(Stretch));
+			stack[depth++] = (Stretch) {base, rolled_back_base(base), 0, 0, run->start + skip,
+				run->start + skip + n};
+		}
 	}
+	pfree(stack);
 	return result;
 }
 
-/*
- * The rope of a promise that is not stored.  The base was a stored value when the
- * rope was made, but since then it may have been rolled back.
- */
+/* The rope of a promise that is not stored; its base can be read. */
 static const SlicedRope *
-rope_of(Promise *promise)
+rope_of(const Promise *promise)
 {
-	for (;;)
-	{
-		PromiseKey	key = key_of(&promise->rope->base);
-		Promise    *base = find(&key);
-		SlicedRope *rope;
-
-		if (base == NULL || is_stored(base))
-			return promise->rope;
-		rope = sliced_rope_copy(rebase(promise->rope, base->rope), promise_mcxt);
-		forget_rope(promise);
-		promise->rope = rope;
-		memory += memory_of(rope);
-	}
+	return rolled_back_base(promise) == NULL ? promise->rope : rope_of_chain(promise);
 }
 
 SlicedRope *
@@ -276,7 +325,7 @@ promise_rope(const SlicedRope *rope, Oid maker)
 typedef enum Loss
 {
 	LOSES_NOTHING,
-	LOSES_BASE,					/* written by a subtransaction that has not ended */
+	LOSES_BASE,					/* written by a subtransaction that has not ended, or was rolled back */
 	LOSES_RELATION				/* created by one */
 } Loss;
 
@@ -287,12 +336,12 @@ possible_loss(const SlicedRope *rope)
 	Relation	toastrel;
 	Loss		result = LOSES_NOTHING;
 
-	if (GetCurrentTransactionNestLevel() == 1)
+	if (GetCurrentTransactionNestLevel() == 1 && !any_rolled_back)
 		return LOSES_NOTHING;
 	toastrel = table_open(key.toastrelid, AccessShareLock);
 	if (toastrel->rd_createSubid > TopSubTransactionId)
 		result = LOSES_RELATION;
-	else if (find(&key) == NULL && sliced_value_may_be_rolled_back(toastrel, key.valueid))
+	else if (find(&key) == NULL && sliced_value_may_go(toastrel, key.valueid))
 		result = LOSES_BASE;
 	table_close(toastrel, AccessShareLock);
 	return result;
@@ -374,16 +423,19 @@ bool
 sliced_promise_renew(struct varlena *datum)
 {
 	Promise    *promise = find_datum(datum);
-	const SlicedRope *rope;
-	struct varlena *renewed;
 
-	if (promise == NULL || !promise->used_up)
+	if (promise == NULL || is_stored(promise))
 		return true;
-	rope = rope_of(promise);
-	if (!has_memory_for(rope))
-		return false;
-	renewed = promise_rope(rope, InvalidOid);
-	memcpy(datum, renewed, TOAST_POINTER_SIZE);
+	if (promise->used_up)
+	{
+		const SlicedRope *rope = rope_of(promise);
+
+		if (!has_memory_for(rope))
+			return false;
+		memcpy(datum, promise_rope(rope, InvalidOid), TOAST_POINTER_SIZE);
+		promise = find_datum(datum);
+	}
+	promise->used_up = true;
 	return true;
 }
 
@@ -455,6 +507,8 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 {
 	dlist_node *node;
 
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		any_rolled_back = true;
 	if (promise_mcxt == NULL ||
 		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
 		return;
@@ -472,7 +526,6 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 		{
 			dlist_delete(node);
 			promise->stored = InvalidOid;
-			promise->used_up = true;
 		}
 		else if (parent == TopSubTransactionId)
 		{
@@ -495,6 +548,7 @@ at_end_of_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_PARALLEL_ABORT:
 			/* their memory goes with the transaction's */
 			promise_mcxt = NULL;
+			any_rolled_back = false;
 			break;
 		default:
 			break;

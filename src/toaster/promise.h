@@ -52,9 +52,9 @@ extern Datum sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *ro
 extern Datum sliced_promise_unchanged(FunctionCallInfo fcinfo);
 
 /*
- * If what the promise says has been stored under its id and rolled back, put
- * another promise of the same in its place, whose id can be stored.  False if there
- * is no memory for it: then it can be read like any value, but not kept.
+ * A row is about to get the value under the promise's id.  If that id has been used
+ * up, put another promise of the same in its place.  False if there is no memory for
+ * it: then the promise can be read like any value, but not kept.
  */
 extern bool sliced_promise_renew(struct varlena *datum);
 

@@ -226,8 +226,9 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 		return false;
 	if (VARATT_IS_EXTERNAL(value))
 	{
-		col->rope = sliced_promise_renew(value) ? sliced_rope_of(value) : NULL;
-		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) == 0)
+		col->rope = sliced_rope_of(value);
+		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) == 0 &&
+			sliced_promise_renew(value))
 		{
 			col->promise = value;
 			return true;
