@@ -1,13 +1,15 @@
 """Random PL/pgSQL: exception blocks, and variables that outlive them.
 
 A body is a list of nodes.  A node is a line, or a list of lines with bodies
-between them: ["BEGIN", [...], "EXCEPTION WHEN OTHERS THEN", [...], "END;"].  So a
+between them: ["BEGIN", [...], HANDLER, [...], "END;"].  So a
 failure can be shrunk within its functions.
 """
 from expressions import BYTES, COLUMNS, JSON, TEXT
 
 DECLARE = "DECLARE v text; s text; r jsonb; o jsonb; y bytea; n int := 1; rec record;"
 RESULT = "concat_ws(' ', tell(v), tell(s), tell(r), tell(o), tell(y))"
+# No block is to swallow what is wrong.
+HANDLER = "EXCEPTION WHEN data_corrupted THEN RAISE; WHEN OTHERS THEN"
 VARIABLES = {TEXT: ("v", "s"), JSON: ("r", "o"), BYTES: ("y",)}
 
 
@@ -28,7 +30,7 @@ class Bodies:
         self.e = expressions
         self.tables = tables
         self.functions = 0
-        self.heavy = expressions.pick(0, 0, 0, 0, 0.05)
+        self.heavy = expressions.pick(0, 0, 0.5)
 
     def function(self):
         """Statement that makes another function, as a body to be rendered."""
@@ -52,8 +54,8 @@ class Bodies:
         for _ in range(count):
             node = self.e.weighted([
                 (10, self.update), (4, self.read), (3, self.assign), (3, self.use), (1, self.store),
-                (9 * (depth > 0), lambda: self.block(depth - 1)), (6 * (depth > 0), lambda: self.loop(depth - 1)),
-                (1, "PERFORM gate();"), (1, lambda: self.for_rows(depth - 1) if depth > 0 else self.use()),
+                (9 * (depth > 0), lambda: self.within_block(lambda: self.block(depth - 1))), (6 * (depth > 0), lambda: self.loop(depth - 1)),
+                (6 * (depth > 0), lambda: self.within_block(self.undone)), (1, "PERFORM gate();"), (1, lambda: self.for_rows(depth - 1) if depth > 0 else self.use()),
                 (1, lambda: f"PERFORM f{1 + self.e.number(self.functions - 1)}(i, w);" if self.functions > 1 else self.use()),
                 (0.3, f"DELETE FROM {self.table()} WHERE id = i;")])
             result.append(node)
@@ -83,7 +85,8 @@ class Bodies:
     def read(self):
         column = self.e.column()
         lock = self.e.weighted([(4, ""), (1, " FOR UPDATE"), (1, " FOR KEY SHARE")])
-        return f"SELECT {column} INTO {self.variable(COLUMNS[column])} FROM {self.table()} WHERE id = {self.row()}{lock};"
+        value = self.e.copy(COLUMNS[column], column)
+        return f"SELECT {value} INTO {self.variable(COLUMNS[column])} FROM {self.table()} WHERE id = {self.row()}{lock};"
 
     def assign(self):
         kind = COLUMNS[self.e.column()]
@@ -110,9 +113,33 @@ class Bodies:
         return self.e.weighted([(5, "RAISE EXCEPTION 'stop';"), (2, "IF n % 2 = 1 THEN RAISE EXCEPTION 'odd'; END IF;"),
                                 (1, "n := 1 / 0;"), (1, "NULL;")])
 
+    def large(self):
+        """Now and then large new values, of which a variable has the last; rarely more than is kept in memory."""
+        if not self.e.chance(self.heavy):
+            return []
+        return [f"FOR m IN 1 .. {self.e.weighted([(20, 1), (1, 34)])} LOOP",
+                "UPDATE t SET e = left(e, 3500) || repeat(chr(64 + m), 2000000) WHERE id = i RETURNING e INTO s;", "END LOOP;"]
+
+    def undone(self):
+        """What a block leaves in a variable, and another session's work before that is read."""
+        column = self.e.column()
+        kind = COLUMNS[column]
+        variable = self.variable(kind)
+        values = self.e.pick([self.e.change(kind, column)], [self.e.change(kind, column), self.e.copy(kind, column)])
+        made = [f"UPDATE t SET {column} = {value} WHERE id = i RETURNING {column} INTO {variable};" for value in values]
+        block = ["BEGIN", self.large() + made + ["RAISE EXCEPTION 'back';"], HANDLER, ["NULL;"], "END;"]
+        return ["BEGIN", [block, "PERFORM gate();", f"RAISE NOTICE '%', {self.e.part(kind, variable)};"], "END;"]
+
+    def within_block(self, make):
+        outer, self.e.in_block = self.e.in_block, True
+        try:
+            return make()
+        finally:
+            self.e.in_block = outer
+
     def block(self, depth):
-        first = ["PERFORM heavy(i);"] if self.e.chance(self.heavy) else []
-        return ["BEGIN", first + self.nodes(depth, 1 + self.e.number(2)) + [self.stop()], "EXCEPTION WHEN OTHERS THEN",
+        first = self.large()
+        return ["BEGIN", first + self.nodes(depth, 1 + self.e.number(2)) + [self.stop()], HANDLER,
                 ["NULL;"] + (self.nodes(depth, 1) if self.e.chance(0.4) else []), "END;"]
 
     def loop(self, depth):
@@ -127,14 +154,14 @@ class Bodies:
         column = self.e.weighted([(3, "b"), (1, "e"), (4, "j")])
         kind = COLUMNS[column]
         one, other = VARIABLES[kind]
-        change = self.e.alternate if self.e.chance(0.6) else self.e.change
+        change = self.e.alternate if self.e.chance(0.8) else self.e.change
         value = change(kind, change(kind, f"coalesce({one}, {column})"))
         stop = self.e.pick("IF n % 2 = 1 THEN RAISE EXCEPTION 'odd'; END IF;", self.stop())
         return ["BEGIN", [f"UPDATE {self.table()} SET {column} = {value} WHERE id = {self.row()} RETURNING {column} INTO {other};", stop],
-                "EXCEPTION WHEN OTHERS THEN", [f"{one} := {other};"], "END;"]
+                HANDLER, [f"{one} := {other};"], "END;"]
 
     def for_rows(self, depth):
         column = self.e.column()
         variable = self.variable(COLUMNS[column])
-        return [f"FOR rec IN SELECT id, {column} AS x FROM {self.table()} WHERE id > 0 ORDER BY id LOOP",
+        return [f"FOR rec IN SELECT id, {self.e.copy(COLUMNS[column], column)} AS x FROM {self.table()} WHERE id > 0 ORDER BY id LOOP",
                 [f"{variable} := rec.x;"] + self.nodes(depth, 1), "END LOOP;"]

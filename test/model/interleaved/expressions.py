@@ -23,6 +23,7 @@ class Expressions:
         self.author = 0
         self.sizes = random.sample(SIZES, 3)
         self.in_body = False
+        self.in_block = False
         # Every script has its own habits, so that what takes several steps happens in some.
         self.appends = self.pick(20, 45, 150)
         self.focus = self.pick(0.1, 0.5, 0.8)
@@ -74,6 +75,16 @@ class Expressions:
             (4, f"dense(700, {self.seed()})"), (5, f"dense(3100, {self.seed()})"), (3, f"repeat('{four}', 2250)"),
             (2, f"gate('{four}')")])
 
+    def copy(self, kind, x):
+        """
+        The operand; within a block with an exception handler, as a value that was made by a
+        function.  What is read from a table there may be gone when the block is rolled
+        back and its rows are pruned, and pruning does not come at the same time in both.
+        """
+        if not self.in_block:
+            return x
+        return f"{x} || '{{}}'::jsonb" if kind == JSON else f"{x} || ''"
+
     def whole(self, kind):
         """A new value."""
         call = {TEXT: "dense", JSON: "document", BYTES: "bytes"}[kind]
@@ -110,9 +121,9 @@ class Expressions:
             (3, lambda: f"right({x}, {self.pick(-4, self.size())})"),
             (4, lambda: f"left({x}, {place}) || {self.word()} || substr({x}, {place + self.pick(1, 5, 9)})"),
             (2, f"replace({x}, 'ab', 'AB')"), (1, f"upper({x})"), (1, f"lower({x})"), (1, f"concat({x}, 'LAST')"),
-            (3, f"{x} || right({other}, {self.pick(4, 40, 4000)})"), (2, f"{other} || ''"), (2, x),
+            (3, f"{x} || right({other}, {self.pick(4, 40, 4000)})"), (2, f"{other} || ''"), (2, self.copy(TEXT, x)),
             (2, lambda: f"CASE WHEN k % 2 = 0 THEN {x} || {self.word()} ELSE {x} END" if not self.in_body
-                else f"CASE WHEN n = 1 THEN {x} ELSE {x} || {self.word()} END"),
+                else f"CASE WHEN n = 1 THEN {self.copy(TEXT, x)} ELSE {x} || {self.word()} END"),
             (6, lambda: self.whole(TEXT))])
 
     def json_value(self, x):
@@ -136,7 +147,7 @@ class Expressions:
             (6, lambda: f"({x} - '{key}') || {self.json_object()}"),
             (2, f"{x} - '{{{key},n}}'::text[]"),
             (2, lambda: f"jsonb_insert({x}, '{self.pick('{l,0}', '{l,1}', '{l,-1}')}', {self.json_value(x)})"),
-            (1, f"{x} || {other}"), (2, x), (1, f"jsonb_strip_nulls({x})"), (4, lambda: self.whole(JSON))])
+            (1, f"{x} || {other}"), (2, self.copy(JSON, x)), (1, f"jsonb_strip_nulls({x})"), (4, lambda: self.whole(JSON))])
 
     def bytes(self, x, others):
         other = self.pick(x, *others)
@@ -145,7 +156,7 @@ class Expressions:
             (2, f"set_byte({x}, {self.number(3000)}, {self.number(256)})"),
             (3, lambda: f"overlay({x} placing convert_to({self.word()}, 'utf8') from {self.place()})"),
             (2, f"substr({x}, {self.pick(1, 5, 700)})"), (2, f"substr({x}, 1, {self.size()})"), (1, f"{x} || substr({other}, 1, 4)"),
-            (1, x), (2, lambda: self.whole(BYTES))])
+            (1, self.copy(BYTES, x)), (2, lambda: self.whole(BYTES))])
 
     def part(self, kind, x):
         """Something to read of a value, as text."""

@@ -39,6 +39,7 @@ class Script:
         self.cursors = [[] for _ in range(sessions)]
         self.levels = [None] * sessions
         self.temporary = [None] * sessions
+        self.called = IDS[0]
         self.calls = self.e.pick(4, 14, 50)
         self.points = self.e.pick(3, 9, 25)
         self.bodies = Bodies(self.e, TABLES)
@@ -126,7 +127,7 @@ class Script:
                 self.temporary[number] = None
             self.cursors[number] = [name for name in self.cursors[number] if name.startswith("h")]
             return number, self.e.weighted([
-                (30, lambda: self.begin(number)), (45, lambda: self.statement(number, state)),
+                (30, lambda: self.begin(number)), (25 * bool(waiting), self.beside), (45, lambda: self.statement(number, state)),
                 # while a function waits in its middle: what it has rolled back may go
                 (20 if waiting else 3, lambda: self.outside(number)),
                 (3 * bool(self.gids), self.finish_prepared)])
@@ -218,7 +219,15 @@ class Script:
                 f"FOR {strength}{self.e.pick('', '', ' NOWAIT', ' SKIP LOCKED')}")
 
     def call(self):
-        return f"SELECT f{1 + self.e.number(self.bodies.functions)}({self.e.row()}, {self.word()})"
+        self.called = self.e.row()
+        return f"SELECT f{1 + self.e.number(self.bodies.functions)}({self.called}, {self.word()})"
+
+    def beside(self):
+        """What may harm the row that a function which waits has changed and given up."""
+        if self.e.chance(0.3):
+            return "VACUUM t"
+        column = self.e.column()
+        return f"UPDATE t SET {column} = {self.e.change(COLUMNS[column], column)} WHERE id = {self.called}"
 
     def insert(self, number):
         column = self.e.column()
