@@ -413,8 +413,9 @@ sliced_promise_unchanged(FunctionCallInfo fcinfo)
 	SlicedRope *rope = sliced_rope_of(value);
 	struct varatt_external stored;
 
-	/* core would return the value, which no rollback takes away */
-	if (sliced_stored_pointer(&stored, value) && possible_loss(rope) == LOSES_NOTHING)
+	/* core would return a value of ours fetched, so that no rollback takes it away */
+	if (rope == NULL ||
+		(sliced_stored_pointer(&stored, value) && possible_loss(rope) == LOSES_NOTHING))
 		return PointerGetDatum(value);
 	return sliced_promise_result(fcinfo, rope);
 }
