@@ -4,8 +4,8 @@
  *
  * We keep the few documents that were used last.  They are freed with the
  * expression that first asked for one, which is when its statement ends; with the
- * transaction; and when a part of it is rolled back: then the same pointer may
- * come to stand for other bytes.
+ * transaction; and when a part of it is rolled back, which takes away most of the
+ * values that they are of.  A pointer never comes to stand for other bytes.
  */
 #include "postgres.h"
 

@@ -47,7 +47,9 @@ extern Datum sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *ro
 /*
  * The result of a function that changes nothing: its first argument.  If that is a
  * promise, the result is another one of the same: a promise that an expression
- * makes is new every time, so whoever it is made for may release it.
+ * makes is new every time, so whoever it is made for may release it.  If it is a
+ * stored value that a rollback may take away, the result is a promise with all its
+ * bytes, since core would return the bytes.
  */
 extern Datum sliced_promise_unchanged(FunctionCallInfo fcinfo);
 
