@@ -134,11 +134,12 @@ typedef struct Stretch
 } Stretch;
 
 /*
- * The rope of a promise that is based on others, which have been rolled back: of
- * the base of the first of them.  It shares their bytes, which stay.
+ * Bytes [from, to) of a promise that is based on others, which have been rolled
+ * back, as a rope of the base of the first of them.  It shares their bytes, which
+ * stay.
  */
 static SlicedRope *
-rope_of_chain(const Promise *promise)
+rope_of_chain(const Promise *promise, uint32 from, uint32 to)
 {
 	const Promise *first = promise;
 	SlicedRope *result;
@@ -150,7 +151,7 @@ rope_of_chain(const Promise *promise)
 		first = rolled_back_base(first);
 	result = sliced_rope_make(&first->rope->base);
 
-	stack[0] = (Stretch) {promise, rolled_back_base(promise), 0, 0, 0, promise->rope->len};
+	stack[0] = (Stretch) {promise, rolled_back_base(promise), 0, 0, from, to};
 	while (depth > 0)
 	{
 		Stretch    *s = &stack[depth - 1];
@@ -194,7 +195,8 @@ rope_of_chain(const Promise *promise)
 static const SlicedRope *
 rope_of(const Promise *promise)
 {
-	return rolled_back_base(promise) == NULL ? promise->rope : rope_of_chain(promise);
+	return rolled_back_base(promise) == NULL ? promise->rope :
+		rope_of_chain(promise, 0, promise->rope->len);
 }
 
 SlicedRope *
@@ -483,12 +485,22 @@ sliced_promise_read(Relation toastrel, Oid valueid, uint32 size, uint32 offset, 
 {
 	PromiseKey	key = {RelationGetRelid(toastrel), valueid, size};
 	Promise    *promise = find(&key);
+	SlicedRope *range;
 
 	if (promise == NULL)
 		return false;
 	if (is_stored(promise))
 		return sliced_value_read(toastrel, promise->stored, offset, len, dest);
-	sliced_rope_read(rope_of(promise), toastrel, offset, len, dest);
+	if (rolled_back_base(promise) == NULL)
+	{
+		sliced_rope_read(promise->rope, toastrel, offset, len, dest);
+		return true;
+	}
+	/* of a long chain, no more than what is read */
+	range = rope_of_chain(promise, offset, offset + len);
+	sliced_rope_read(range, toastrel, 0, len, dest);
+	pfree(range->runs);
+	pfree(range);
 	return true;
 }
 
