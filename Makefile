@@ -3,7 +3,7 @@
 MODULE_big = pg_sliced
 EXTENSION = pg_sliced
 DATA = sql/pg_sliced--1.0.sql
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 PG_CPPFLAGS = -I$(CURDIR)/src
 SHLIB_LINK = -llz4 -lzstd
 
@@ -18,4 +18,4 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # Headers are few and every file is small: rebuild all when one changes.
-$(OBJS): $(wildcard src/*/*.h)
+$(OBJS): $(wildcard src/*/*.h src/*/*/*.h)

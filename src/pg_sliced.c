@@ -8,8 +8,8 @@
 #include "base/settings.h"
 #include "fmgr.h"
 #include "plan/plan.h"
-#include "toaster/document.h"
-#include "toaster/promise.h"
+#include "value/document.h"
+#include "value/promise.h"
 
 PG_MODULE_MAGIC;
 

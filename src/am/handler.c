@@ -15,7 +15,7 @@
 #include "base/identity.h"
 #include "fmgr.h"
 #include "store/reader.h"
-#include "toaster/promise.h"
+#include "value/promise.h"
 
 const TableAmRoutine *sliced_heap;
 

@@ -18,7 +18,7 @@
 
 #include "access/heaptoast.h"
 #include "am/am.h"
-#include "toaster/row_toast.h"
+#include "am/row_toast.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 

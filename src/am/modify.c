@@ -18,11 +18,11 @@
 
 #include "access/heaptoast.h"
 #include "am/am.h"
+#include "am/row_toast.h"
 #include "base/identity.h"
 #include "executor/tuptable.h"
 #include "format/pointer.h"
 #include "storage/bufmgr.h"
-#include "toaster/row_toast.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 

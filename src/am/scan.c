@@ -10,7 +10,7 @@
  * flag set.
  *
  * But most queries take columns from the slot, never the tuple.  The slots of
- * their scans say so (toaster/slot.h): nobody looks, and the tuple stays.
+ * their scans say so (am/slot.h): nobody looks, and the tuple stays.
  *
  * Looking fetches a cache line per row, in vain if no tuple is marked.  So
  * sequential scans find out first whether the toast relation is empty; if it is,
@@ -27,6 +27,8 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "am/am.h"
+#include "am/row_toast.h"
+#include "am/slot.h"
 #include "base/identity.h"
 #include "base/limits.h"
 #include "executor/tuptable.h"
@@ -35,8 +37,6 @@
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
 #include "store/reader.h"
-#include "toaster/row_toast.h"
-#include "toaster/slot.h"
 
 /* In rs_flags: no row that this scan returns can be marked. */
 #define SO_NO_MARKED_ROWS	((uint32) 1 << 31)

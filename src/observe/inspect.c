@@ -8,8 +8,8 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "access/table.h"
 #include "access/heaptoast.h"
+#include "access/table.h"
 #include "access/toast_compression.h"
 #include "access/toast_internals.h"
 #include "base/identity.h"
@@ -18,10 +18,10 @@
 #include "format/pointer.h"
 #include "funcapi.h"
 #include "store/walk.h"
-#include "toaster/promise.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "value/promise.h"
 
 /* One walk over the value. */
 typedef struct Attempt

@@ -49,12 +49,12 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "am/slot.h"
 #include "base/identity.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "plan/plan.h"
-#include "toaster/slot.h"
 
 /* Core's functions that execute scans, by node tag, once we have seen them. */
 #define FIRST_TAG	T_SeqScanState

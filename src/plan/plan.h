@@ -18,7 +18,7 @@ extern void sliced_swap_late(PlannedStmt *stmt);
 
 /*
  * columns_only.c: of a query that is ready to run, say to the slots of scans from
- * which only columns are taken that this is so (toaster/slot.h).
+ * which only columns are taken that this is so (am/slot.h).
  */
 extern void sliced_columns_only(QueryDesc *query);
 

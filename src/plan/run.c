@@ -13,7 +13,7 @@
 
 #include "executor/executor.h"
 #include "plan/plan.h"
-#include "toaster/promise.h"
+#include "value/promise.h"
 
 static ExecutorStart_hook_type next_start;
 static ExecutorRun_hook_type next_run;

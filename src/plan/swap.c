@@ -9,7 +9,7 @@
  * for values of ours, they do so without reading or writing all of the value.
  *
  * Functions that read are exchanged wherever they are.  Functions that make
- * promises (toaster/promise.h) only where an UPDATE, an ON CONFLICT or a MERGE
+ * promises (value/promise.h) only where an UPDATE, an ON CONFLICT or a MERGE
  * computes the new value of a column, at the top of the expression: elsewhere the
  * result is going to be looked at, and a promise would be a detour.
  */
@@ -84,7 +84,7 @@ static const Swap readers[] = {
 /*
  * Functions that return parts of what they read.  If the result is the first
  * argument of another function of ours, they return where the part is, which that
- * function understands (toaster/jsonb_part.h).
+ * function understands (toaster/jsonb/part.h).
  */
 static const Swap parts[] = {
 	{F_JSONB_OBJECT_FIELD, "jsonb_field_part"},

@@ -6,7 +6,7 @@
  * whatever its pointer covers beyond them: bytes of the object of its own id,
  * from the first byte that no piece names.  A value written at once has no
  * pieces, unless its own object has the bytes in another order
- * (toaster/jsonb_layout.h).  A derived value shares slices of the value it was
+ * (toaster/jsonb/layout.h).  A derived value shares slices of the value it was
  * derived from.  Both grow at the end of their own object, and the head need not
  * change for that.
  */

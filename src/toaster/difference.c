@@ -16,7 +16,7 @@
 #include "store/change.h"
 #include "store/reader.h"
 #include "toaster/difference.h"
-#include "toaster/document.h"
+#include "value/document.h"
 
 /* How a column has done.  Columns share entries if they must. */
 typedef struct Experience

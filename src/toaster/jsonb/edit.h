@@ -1,14 +1,14 @@
 /*
- * jsonb_edit.h
+ * edit.h
  *	  Changes entries of a jsonb container, and shares all else with what it was.
  */
-#ifndef SLICED_TOASTER_JSONB_EDIT_H
-#define SLICED_TOASTER_JSONB_EDIT_H
+#ifndef SLICED_JSONB_EDIT_H
+#define SLICED_JSONB_EDIT_H
 
 #include "postgres.h"
 
 #include "store/rope.h"
-#include "toaster/jsonb_tree.h"
+#include "toaster/jsonb/tree.h"
 
 /* A value, or a key: what its entry says, and its bytes without padding. */
 typedef struct SlicedFragment

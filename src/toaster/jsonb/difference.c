@@ -1,5 +1,5 @@
 /*
- * jsonb_difference.c
+ * difference.c
  *	  Finds what a jsonb document has in common with the one it replaces.
  *
  * A value that got longer moves everything behind it and changes the entries in
@@ -13,9 +13,9 @@
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "toaster/difference.h"
-#include "toaster/document.h"
-#include "toaster/jsonb_difference.h"
-#include "toaster/jsonb_tree.h"
+#include "toaster/jsonb/difference.h"
+#include "toaster/jsonb/tree.h"
+#include "value/document.h"
 
 typedef struct Comparison
 {

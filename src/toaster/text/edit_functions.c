@@ -15,9 +15,9 @@
 #include "fmgr.h"
 #include "format/pointer.h"
 #include "mb/pg_wchar.h"
-#include "toaster/characters.h"
-#include "toaster/promise.h"
+#include "toaster/text/characters.h"
 #include "utils/builtins.h"
+#include "value/promise.h"
 
 /* The argument, not fetched, if it is a value of ours or a promise of one. */
 static struct varlena *

@@ -5,8 +5,8 @@
  * A row is wholly ours or wholly core's.  Ours: its oversized values are, or
  * will be, in the toast relation as slices, and its tuple bears the marker.
  */
-#ifndef SLICED_TOASTER_ROW_TOAST_H
-#define SLICED_TOASTER_ROW_TOAST_H
+#ifndef SLICED_AM_ROW_TOAST_H
+#define SLICED_AM_ROW_TOAST_H
 
 #include "postgres.h"
 

@@ -14,8 +14,8 @@
  * subtransaction that has stored one.  The memory they may take is limited; past
  * that, functions build their results as ever.
  */
-#ifndef SLICED_TOASTER_PROMISE_H
-#define SLICED_TOASTER_PROMISE_H
+#ifndef SLICED_VALUE_PROMISE_H
+#define SLICED_VALUE_PROMISE_H
 
 #include "postgres.h"
 

@@ -7,16 +7,16 @@
 #include "access/detoast.h"
 #include "access/table.h"
 #include "access/toast_internals.h"
+#include "am/column_value.h"
 #include "base/limits.h"
 #include "base/settings.h"
 #include "catalog/pg_type.h"
 #include "codec/codec.h"
 #include "format/pointer.h"
 #include "store/reader.h"
-#include "toaster/column_value.h"
-#include "toaster/jsonb_layout.h"
-#include "toaster/promise.h"
+#include "toaster/jsonb/layout.h"
 #include "utils/lsyscache.h"
+#include "value/promise.h"
 
 int
 sliced_column_codec(Form_pg_attribute att)

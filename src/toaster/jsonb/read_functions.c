@@ -1,9 +1,9 @@
 /*
- * jsonb_read_functions.c
+ * read_functions.c
  *	  Functions of core that look at a part of a jsonb document, without reading
  *	  the rest.
  *
- * As in read_functions.c, each does what core's function does, and leaves to it
+ * As in toaster/text/read_functions.c, each does what core's function does, and leaves to it
  * what it cannot do better.  Where core's code does well once it has the bytes,
  * it gets the document with just those bytes in place that it is going to look
  * at.
@@ -15,7 +15,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "toaster/jsonb_part.h"
+#include "toaster/jsonb/part.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"

@@ -15,15 +15,15 @@
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "am/column_value.h"
+#include "am/row_size.h"
+#include "am/row_toast.h"
 #include "base/limits.h"
 #include "format/pointer.h"
 #include "store/remover.h"
-#include "toaster/column_value.h"
 #include "toaster/difference.h"
-#include "toaster/jsonb_difference.h"
-#include "toaster/promise.h"
-#include "toaster/row_size.h"
-#include "toaster/row_toast.h"
+#include "toaster/jsonb/difference.h"
+#include "value/promise.h"
 
 /* What is known of a column while its row is toasted. */
 typedef struct Column

@@ -1,5 +1,5 @@
 /*
- * jsonb_layout.c
+ * layout.c
  *	  How a jsonb document is cut: short values together, each long value by
  *	  itself.
  *
@@ -15,7 +15,7 @@
 
 #include "base/limits.h"
 #include "miscadmin.h"
-#include "toaster/jsonb_layout.h"
+#include "toaster/jsonb/layout.h"
 #include "utils/jsonb.h"
 
 /* At most so many long values. */

@@ -1,5 +1,5 @@
 /*
- * jsonb_tree.h
+ * tree.h
  *	  Finds its way in a jsonb document, reading no more of it than is on the way.
  *
  * A container is a header, with the number of its elements or pairs; an entry for
@@ -8,13 +8,13 @@
  * data ends instead.  Numbers and containers begin at multiples of four; their
  * padding counts as part of them.
  */
-#ifndef SLICED_TOASTER_JSONB_TREE_H
-#define SLICED_TOASTER_JSONB_TREE_H
+#ifndef SLICED_JSONB_TREE_H
+#define SLICED_JSONB_TREE_H
 
 #include "postgres.h"
 
-#include "toaster/document.h"
 #include "utils/jsonb.h"
+#include "value/document.h"
 
 /* A container in a document. */
 typedef struct SlicedNode

@@ -1,10 +1,10 @@
 /*
- * jsonb_layout.h
+ * layout.h
  *	  How a jsonb document is cut: short values together, each long value by
  *	  itself.
  */
-#ifndef SLICED_TOASTER_JSONB_LAYOUT_H
-#define SLICED_TOASTER_JSONB_LAYOUT_H
+#ifndef SLICED_JSONB_LAYOUT_H
+#define SLICED_JSONB_LAYOUT_H
 
 #include "postgres.h"
 

@@ -6,8 +6,8 @@
  * So what has been read of a value is kept until the statement is over, and each of
  * its slices is read once.
  */
-#ifndef SLICED_TOASTER_DOCUMENT_H
-#define SLICED_TOASTER_DOCUMENT_H
+#ifndef SLICED_VALUE_DOCUMENT_H
+#define SLICED_VALUE_DOCUMENT_H
 
 #include "postgres.h"
 

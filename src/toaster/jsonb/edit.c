@@ -1,5 +1,5 @@
 /*
- * jsonb_edit.c
+ * edit.c
  *	  Changes entries of a jsonb container, and shares all else with what it was.
  *
  * The result is, byte for byte, what core would make of the same values.  A
@@ -13,7 +13,7 @@
 
 #include "base/limits.h"
 #include "miscadmin.h"
-#include "toaster/jsonb_edit.h"
+#include "toaster/jsonb/edit.h"
 
 static const char zeros[sizeof(uint32)];
 

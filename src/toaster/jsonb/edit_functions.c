@@ -1,8 +1,8 @@
 /*
- * jsonb_edit_functions.c
+ * edit_functions.c
  *	  Functions of core that change a part of a jsonb document, as promises.
  *
- * As in edit_functions.c.  A change that changes nothing returns its argument,
+ * As in toaster/text/edit_functions.c.  A change that changes nothing returns its argument,
  * and the row keeps its pointer.  Errors and rare cases are left to core.
  */
 #include "postgres.h"
@@ -13,11 +13,11 @@
 #include "fmgr.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
-#include "toaster/jsonb_edit.h"
-#include "toaster/promise.h"
+#include "toaster/jsonb/edit.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "value/promise.h"
 
 /* A document to be changed. */
 typedef struct Target

@@ -1,17 +1,17 @@
 /*
- * jsonb_part.h
+ * part.h
  *	  A container within a document, as a datum that is not a copy of it.
  *
  * In doc->'a'->'b'->>'c', only ->'b' looks at the result of doc->'a', so we pass
  * on where it is instead of a copy.  Whoever else gets such a datum, an expanded
  * object, finds it flattened.
  */
-#ifndef SLICED_TOASTER_JSONB_PART_H
-#define SLICED_TOASTER_JSONB_PART_H
+#ifndef SLICED_JSONB_PART_H
+#define SLICED_JSONB_PART_H
 
 #include "postgres.h"
 
-#include "toaster/jsonb_tree.h"
+#include "toaster/jsonb/tree.h"
 
 /* A datum for the container at 'place'. */
 extern Datum sliced_part_make(const SlicedDocument *doc, const SlicedPlace *place);

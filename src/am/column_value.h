@@ -6,8 +6,8 @@
  * compressed already, by heap or in another table of ours, stays so if the column
  * would do the same.
  */
-#ifndef SLICED_TOASTER_COLUMN_VALUE_H
-#define SLICED_TOASTER_COLUMN_VALUE_H
+#ifndef SLICED_AM_COLUMN_VALUE_H
+#define SLICED_AM_COLUMN_VALUE_H
 
 #include "postgres.h"
 

@@ -5,8 +5,8 @@
  * On disk, a row with values of ours bears the marker instead of
  * HEAP_HASEXTERNAL.  A tuple that goes anywhere as a whole must bear the flag.
  */
-#ifndef SLICED_TOASTER_SLOT_H
-#define SLICED_TOASTER_SLOT_H
+#ifndef SLICED_AM_SLOT_H
+#define SLICED_AM_SLOT_H
 
 #include "postgres.h"
 

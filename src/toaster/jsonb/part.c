@@ -1,11 +1,11 @@
 /*
- * jsonb_part.c
+ * part.c
  *	  A container within a document, as a datum that is not a copy of it.
  */
 #include "postgres.h"
 
 #include "format/pointer.h"
-#include "toaster/jsonb_part.h"
+#include "toaster/jsonb/part.h"
 #include "utils/expandeddatum.h"
 
 typedef struct Part

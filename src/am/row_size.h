@@ -2,8 +2,8 @@
  * row_size.h
  *	  How long a row is, and may be.
  */
-#ifndef SLICED_TOASTER_ROW_SIZE_H
-#define SLICED_TOASTER_ROW_SIZE_H
+#ifndef SLICED_AM_ROW_SIZE_H
+#define SLICED_AM_ROW_SIZE_H
 
 #include "postgres.h"
 

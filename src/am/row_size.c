@@ -5,10 +5,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "am/row_size.h"
 #include "format/pointer.h"
-#include "toaster/promise.h"
-#include "toaster/row_size.h"
 #include "utils/memutils.h"
+#include "value/promise.h"
 
 /*
  * Some minor versions of heap_compute_data_size() refuse what is longer than

@@ -5,7 +5,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "toaster/slot.h"
+#include "am/slot.h"
 
 void
 sliced_slot_copy_flagged(TupleTableSlot *slot)

@@ -1,9 +1,9 @@
 /*
- * jsonb_difference.h
+ * difference.h
  *	  Finds what a jsonb document has in common with the one it replaces.
  */
-#ifndef SLICED_TOASTER_JSONB_DIFFERENCE_H
-#define SLICED_TOASTER_JSONB_DIFFERENCE_H
+#ifndef SLICED_JSONB_DIFFERENCE_H
+#define SLICED_JSONB_DIFFERENCE_H
 
 #include "postgres.h"
 

@@ -12,9 +12,9 @@
 #include "access/xact.h"
 #include "base/limits.h"
 #include "format/pointer.h"
-#include "toaster/document.h"
-#include "toaster/promise.h"
 #include "utils/memutils.h"
+#include "value/document.h"
+#include "value/promise.h"
 
 static SlicedDocument *documents[SLICED_DOCUMENTS];
 static int	ndocuments = 0;

@@ -17,7 +17,7 @@
 #include "format/pointer.h"
 #include "format/utf8.h"
 #include "mb/pg_wchar.h"
-#include "toaster/characters.h"
+#include "toaster/text/characters.h"
 #include "utils/builtins.h"
 
 /* The argument, not fetched, if it is a value of ours or a promise of one. */

@@ -9,8 +9,8 @@
 #include "format/utf8.h"
 #include "mb/pg_wchar.h"
 #include "store/chars.h"
-#include "toaster/characters.h"
-#include "toaster/promise.h"
+#include "toaster/text/characters.h"
+#include "value/promise.h"
 
 bool
 sliced_char_offset(const struct varlena *text, uint32 nchar, uint32 *offset)

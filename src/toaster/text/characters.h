@@ -2,8 +2,8 @@
  * characters.h
  *	  Where characters are in a text of ours, without reading all of it.
  */
-#ifndef SLICED_TOASTER_CHARACTERS_H
-#define SLICED_TOASTER_CHARACTERS_H
+#ifndef SLICED_TEXT_CHARACTERS_H
+#define SLICED_TEXT_CHARACTERS_H
 
 #include "postgres.h"
 

@@ -1,10 +1,10 @@
 /*
- * jsonb_tree.c
+ * tree.c
  *	  Finds its way in a jsonb document, reading no more of it than is on the way.
  */
 #include "postgres.h"
 
-#include "toaster/jsonb_tree.h"
+#include "toaster/jsonb/tree.h"
 
 SlicedNode
 sliced_node_open(SlicedDocument *doc, uint32 at)

@@ -37,9 +37,9 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "store/reader.h"
-#include "toaster/promise.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "value/promise.h"
 
 typedef struct PromiseKey
 {
