@@ -12,6 +12,51 @@ CREATE ACCESS METHOD sliced TYPE TABLE HANDLER sliced.handler;
 COMMENT ON ACCESS METHOD sliced IS
 'heap with oversized values in small, separately compressed slices';
 
+-- Toasters: what is known of a type.  Made by functions of this result type.
+
+CREATE TYPE sliced.toaster_handler;
+CREATE FUNCTION sliced.toaster_handler_in(cstring) RETURNS sliced.toaster_handler
+AS 'MODULE_PATHNAME', 'sliced_toaster_handler_in'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION sliced.toaster_handler_out(sliced.toaster_handler) RETURNS cstring
+AS 'MODULE_PATHNAME', 'sliced_toaster_handler_out'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+CREATE TYPE sliced.toaster_handler (
+    INPUT = sliced.toaster_handler_in, OUTPUT = sliced.toaster_handler_out, LIKE = internal);
+COMMENT ON TYPE sliced.toaster_handler IS
+'result of functions that make a toaster for their argument''s type';
+
+CREATE FUNCTION sliced.plain_toaster("any") RETURNS sliced.toaster_handler
+AS 'MODULE_PATHNAME', 'sliced_plain_toaster_handler'
+LANGUAGE C;
+CREATE FUNCTION sliced.text_toaster(text) RETURNS sliced.toaster_handler
+AS 'MODULE_PATHNAME', 'sliced_text_toaster'
+LANGUAGE C;
+CREATE FUNCTION sliced.bytea_toaster(bytea) RETURNS sliced.toaster_handler
+AS 'MODULE_PATHNAME', 'sliced_bytea_toaster'
+LANGUAGE C;
+CREATE FUNCTION sliced.jsonb_toaster(jsonb) RETURNS sliced.toaster_handler
+AS 'MODULE_PATHNAME', 'sliced_jsonb_toaster'
+LANGUAGE C;
+
+CREATE FUNCTION sliced.list_toasters(
+    OUT name name, OUT type regtype, OUT function regprocedure, OUT is_default bool)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_list_toasters'
+LANGUAGE C STABLE PARALLEL UNSAFE;
+
+CREATE VIEW sliced.toasters AS
+SELECT t.name, t.type, e.extname AS extension, t.is_default, t.function
+FROM sliced.list_toasters() t
+LEFT JOIN (pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e
+           ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
+           AND e.oid OPERATOR(pg_catalog.=) d.refobjid AND d.deptype OPERATOR(pg_catalog.=) 'e')
+    ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
+    AND d.objid OPERATOR(pg_catalog.=) t.function::pg_catalog.oid;
+COMMENT ON VIEW sliced.toasters IS
+'what is known of types; a type''s default is used for columns that name no other';
+GRANT SELECT ON sliced.toasters TO PUBLIC;
+
 CREATE FUNCTION sliced.verify(
     rel regclass,
     OUT kind text, OUT row_ctid tid, OUT attname name, OUT value_id oid,
@@ -149,16 +194,16 @@ CREATE FUNCTION sliced.jsonb_element_text(jsonb, int) RETURNS text
 AS 'MODULE_PATHNAME', 'sliced_jsonb_element_text'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION sliced.jsonb_path(jsonb, VARIADIC text[]) RETURNS jsonb
-AS 'MODULE_PATHNAME', 'sliced_jsonb_path'
+CREATE FUNCTION sliced.jsonb_extract_path(jsonb, VARIADIC text[]) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_extract_path'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION sliced.jsonb_path_part(jsonb, VARIADIC text[]) RETURNS jsonb
-AS 'MODULE_PATHNAME', 'sliced_jsonb_path_part'
+CREATE FUNCTION sliced.jsonb_extract_path_part(jsonb, VARIADIC text[]) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_extract_path_part'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION sliced.jsonb_path_text(jsonb, VARIADIC text[]) RETURNS text
-AS 'MODULE_PATHNAME', 'sliced_jsonb_path_text'
+CREATE FUNCTION sliced.jsonb_extract_path_text(jsonb, VARIADIC text[]) RETURNS text
+AS 'MODULE_PATHNAME', 'sliced_jsonb_extract_path_text'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 
 CREATE FUNCTION sliced.jsonb_exists(jsonb, text) RETURNS bool

@@ -8,6 +8,8 @@
 #include "base/settings.h"
 #include "fmgr.h"
 #include "plan/plan.h"
+#include "toaster/api.h"
+#include "toaster/registry.h"
 #include "value/document.h"
 #include "value/promise.h"
 
@@ -22,6 +24,8 @@ _PG_init(void)
 	sliced_bridge_init();
 	sliced_promises_init();
 	sliced_documents_init();
+	sliced_registry_init();
+	sliced_api_init();
 	sliced_swap_init();
 	sliced_run_init();
 }

@@ -10,12 +10,9 @@
 #include "am/column_value.h"
 #include "base/limits.h"
 #include "base/settings.h"
-#include "catalog/pg_type.h"
 #include "codec/codec.h"
 #include "format/pointer.h"
 #include "store/reader.h"
-#include "toaster/jsonb/layout.h"
-#include "utils/lsyscache.h"
 #include "value/promise.h"
 
 int
@@ -75,24 +72,6 @@ sliced_column_draft(struct varlena *value, int codec)
 	return draft;
 }
 
-bool
-sliced_column_is_jsonb(Form_pg_attribute att)
-{
-	return getBaseType(att->atttypid) == JSONBOID;
-}
-
-SlicedCutter
-sliced_column_type_cutter(Form_pg_attribute att)
-{
-	return sliced_column_is_jsonb(att) ? sliced_jsonb_cut : NULL;
-}
-
-SlicedCutter
-sliced_column_cutter(Form_pg_attribute att, Size size)
-{
-	return size >= SLICED_JSONB_CUT_MIN ? sliced_column_type_cutter(att) : NULL;
-}
-
 /* Make a compressed value of 'result', whose 'storedlen' bytes are there already. */
 static struct varlena *
 compressed_value(char *result, int codec, uint32 rawlen, uint32 storedlen)
@@ -120,7 +99,7 @@ fetch_ours(const struct varatt_external *ptr, int codec)
 }
 
 struct varlena *
-sliced_column_fetch(Form_pg_attribute att, struct varlena *value)
+sliced_column_fetch(Form_pg_attribute att, const SlicedToaster *toaster, struct varlena *value)
 {
 	struct varatt_external ptr;
 	struct varlena *ours;
@@ -130,7 +109,7 @@ sliced_column_fetch(Form_pg_attribute att, struct varlena *value)
 		return detoast_attr(value);
 	VARATT_EXTERNAL_GET_POINTER(ptr, value);
 	if (ptr.va_rawsize - VARHDRSZ > sliced_codec_get(codec)->slice_raw ||
-		sliced_column_cutter(att, ptr.va_rawsize) != NULL)
+		sliced_policy_cuts(&toaster->policy, ptr.va_rawsize - VARHDRSZ))
 		return detoast_attr(value);
 	if (VARATT_EXTERNAL_IS_COMPRESSED(ptr) &&
 		method_codec(VARATT_EXTERNAL_GET_COMPRESS_METHOD(ptr)) == codec)
@@ -143,19 +122,19 @@ sliced_column_fetch(Form_pg_attribute att, struct varlena *value)
 
 void
 sliced_column_draft_final(SlicedDraft *draft, struct varlena *value, int codec,
-						  SlicedCutter cutter)
+						  const SlicedPolicy *policy)
 {
 	struct varlena *raw = detoast_attr(value);
 	uint32		len = VARSIZE_ANY_EXHDR(raw);
 
-	if (cutter == NULL && VARATT_IS_COMPRESSED(value) &&
+	if (!sliced_policy_cuts(policy, len) && VARATT_IS_COMPRESSED(value) &&
 		method_codec(TOAST_COMPRESS_METHOD(value)) == codec &&
 		VARDATA_COMPRESSED_GET_EXTSIZE(value) == len)
 		sliced_draft_take(draft, VARDATA_ANY(raw), len, codec,
 						  (char *) value + VARHDRSZ_COMPRESSED,
 						  VARSIZE(value) - VARHDRSZ_COMPRESSED);
 	else
-		sliced_draft_final(draft, VARDATA_ANY(raw), len, codec, cutter);
+		sliced_draft_final(draft, VARDATA_ANY(raw), len, codec, policy);
 }
 
 bool

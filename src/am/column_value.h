@@ -17,19 +17,12 @@
 /* The codec for new values of the column. */
 extern int	sliced_column_codec(Form_pg_attribute att);
 
-extern bool sliced_column_is_jsonb(Form_pg_attribute att);
-
-/* Does the column's type have a better order of bytes than its own? */
-extern SlicedCutter sliced_column_type_cutter(Form_pg_attribute att);
-
-/* The same for a value of 'size' bytes, with its header: NULL if that gains nothing. */
-extern SlicedCutter sliced_column_cutter(Form_pg_attribute att, Size size);
-
 /*
  * The value that a pointer from another row leads to: compressed, if its bytes are
  * just what the column would store, otherwise plain.
  */
-extern struct varlena *sliced_column_fetch(Form_pg_attribute att, struct varlena *value);
+extern struct varlena *sliced_column_fetch(Form_pg_attribute att, const SlicedToaster *toaster,
+										   struct varlena *value);
 
 /* Draft a value that may stay in its row: its compressed form is tried. */
 extern SlicedDraft *sliced_column_draft(struct varlena *value, int codec);
@@ -40,7 +33,7 @@ extern SlicedDraft *sliced_column_draft(struct varlena *value, int codec);
  * otherwise damaged bytes would look sound.
  */
 extern void sliced_column_draft_final(SlicedDraft *draft, struct varlena *value, int codec,
-									  SlicedCutter cutter);
+									  const SlicedPolicy *policy);
 
 /* Could the value be compressed to fit in a row?  Judged by how it begins. */
 extern bool sliced_column_might_stay_inline(struct varlena *value, int codec);

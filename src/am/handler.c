@@ -56,5 +56,7 @@ sliced_handler(PG_FUNCTION_ARGS)
 		routine.relation_fetch_toast_slice = sliced_relation_fetch_toast_slice;
 		sliced_routine = &routine;
 	}
+	if (OidIsValid(fcinfo->flinfo->fn_oid))
+		sliced_handler_oid = fcinfo->flinfo->fn_oid;
 	PG_RETURN_POINTER(sliced_routine);
 }

@@ -22,12 +22,13 @@
 #include "format/pointer.h"
 #include "store/remover.h"
 #include "toaster/difference.h"
-#include "toaster/jsonb/difference.h"
+#include "toaster/registry.h"
 #include "value/promise.h"
 
 /* What is known of a column while its row is toasted. */
 typedef struct Column
 {
+	const SlicedToaster *toaster;	/* once it has been asked for */
 	bool		kept;			/* pointer of ours that the old version has too */
 	bool		external;		/* pointer to a value yet to be written */
 	bool		tried;			/* compression was tried */
@@ -108,6 +109,27 @@ biggest_column(RowState *row, bool for_compression, bool main)
 	return result;
 }
 
+static const SlicedToaster *
+column_toaster(RowState *row, int i)
+{
+	Column	   *col = &row->cols[i];
+
+	if (col->toaster == NULL)
+		col->toaster = sliced_toaster_of_column(row->rel, i + 1);
+	return col->toaster;
+}
+
+/* Will the value be stored in an order of its type's own, if it leaves the row? */
+static bool
+is_cut(RowState *row, int i)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
+
+	return sliced_policy_cuts(&column_toaster(row, i)->policy,
+							  VARATT_IS_COMPRESSED(value) ? VARDATA_COMPRESSED_GET_EXTSIZE(value) :
+							  VARSIZE_ANY_EXHDR(value));
+}
+
 static void
 compress_column(RowState *row, int i)
 {
@@ -121,8 +143,7 @@ compress_column(RowState *row, int i)
 	if (att->attstorage == TYPSTORAGE_EXTERNAL)
 		return;
 	/* it need not be compressed as a whole if that is for nothing */
-	if (sliced_column_cutter(att, VARSIZE_ANY(value)) != NULL &&
-		!sliced_column_might_stay_inline(value, codec))
+	if (is_cut(row, i) && !sliced_column_might_stay_inline(value, codec))
 		return;
 	col->raw = value;
 	col->draft = sliced_column_draft(value, codec);
@@ -155,12 +176,12 @@ externalize_column(RowState *row, int i)
 	Form_pg_attribute att = TupleDescAttr(row->desc, i);
 	Column	   *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
-	SlicedCutter cutter = sliced_column_cutter(att, VARSIZE_ANY(value));
 
-	if (col->draft == NULL || cutter != NULL)
+	if (col->draft == NULL || is_cut(row, i))
 	{
 		col->draft = palloc(sizeof(SlicedDraft));
-		sliced_column_draft_final(col->draft, value, sliced_column_codec(att), cutter);
+		sliced_column_draft_final(col->draft, value, sliced_column_codec(att),
+								  &column_toaster(row, i)->policy);
 	}
 	reserve_pointer(row, i, col->draft->len);
 }
@@ -240,10 +261,8 @@ find_change(RowState *row, int i, const struct varatt_external *old)
 		row->changed = true;
 	}
 	if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
-		col->rope = sliced_difference(row->rel, i, old, VARDATA_ANY(value),
-									  VARSIZE_ANY_EXHDR(value),
-									  sliced_column_is_jsonb(att) ? sliced_jsonb_difference : NULL,
-									  sliced_column_type_cutter(att));
+		col->rope = sliced_difference(row->rel, i, column_toaster(row, i), old,
+									  VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 	return col->rope != NULL;
 }
 
@@ -313,7 +332,8 @@ look_at_columns(SlicedRowToast *rt, RowState *row, HeapTuple oldtup, bool fetch)
 		}
 		if (fetch && !row->isnull[i] && VARATT_IS_EXTERNAL(value))
 		{
-			row->values[i] = PointerGetDatum(sliced_column_fetch(TupleDescAttr(row->desc, i), value));
+			row->values[i] = PointerGetDatum(sliced_column_fetch(TupleDescAttr(row->desc, i),
+																  column_toaster(row, i), value));
 			row->changed = true;
 		}
 	}
@@ -358,8 +378,9 @@ add_new_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Oid keep_id
 
 /* Add a value of which only the difference is written; returns its id. */
 static Oid
-add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Form_pg_attribute att)
+add_changed_value(SlicedRowToast *rt, RowState *row, int i, SlicedWriter *writer)
 {
+	Column	   *col = &row->cols[i];
 	SlicedChangedValue *value = palloc(sizeof(SlicedChangedValue));
 	struct varatt_external promised = {0};
 
@@ -367,7 +388,8 @@ add_changed_value(SlicedRowToast *rt, Column *col, SlicedWriter *writer, Form_pg
 		sliced_pointer_get(&promised, col->promise);
 	value->promise = col->promise;
 	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid,
-					   sliced_column_codec(att), sliced_column_type_cutter(att));
+					   sliced_column_codec(TupleDescAttr(row->desc, i)),
+					   &column_toaster(row, i)->policy);
 	rt->changed_values = lappend(rt->changed_values, value);
 	return value->change.valueid;
 }
@@ -391,7 +413,7 @@ assign_ids(SlicedRowToast *rt, RowState *row, const Oid *keep_ids,
 		if (*writer == NULL)
 			*writer = sliced_writer_open(rel->rd_rel->reltoastrelid, options, hide);
 		if (col->rope != NULL)
-			id = add_changed_value(rt, col, *writer, TupleDescAttr(row->desc, i));
+			id = add_changed_value(rt, row, i, *writer);
 		else
 			id = add_new_value(rt, col, *writer, keep_ids == NULL ? InvalidOid : keep_ids[i]);
 		sliced_pointer_set(DatumGetPointer(row->values[i]), named, id,

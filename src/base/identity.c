@@ -9,6 +9,7 @@
 #include "utils/relcache.h"
 
 const TableAmRoutine *sliced_routine = NULL;
+Oid			sliced_handler_oid = InvalidOid;
 
 /* What rd_amcache of a table of ours points to. */
 typedef struct TableCache

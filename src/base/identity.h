@@ -13,6 +13,9 @@
 /* Our routine; NULL until the access method was first used in this process. */
 extern PGDLLEXPORT const TableAmRoutine *sliced_routine;
 
+/* The function that returns it, where it was last asked. */
+extern PGDLLEXPORT Oid sliced_handler_oid;
+
 /* Is the relation a table, or a toast relation, of our access method? */
 static inline bool
 sliced_is_ours(Relation rel)

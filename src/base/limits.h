@@ -157,22 +157,22 @@
  * Shorter documents are stored as they are; shorter values do not get slices of
  * their own.
  */
-#define SLICED_JSONB_CUT_MIN		SLICED_LIMIT(16 * 1024, 128)
-#define SLICED_JSONB_LONG_VALUE		SLICED_LIMIT(4096, 32)
+#define SLICED_CUT_MIN		SLICED_LIMIT(16 * 1024, 128)
+#define SLICED_LONG_VALUE		SLICED_LIMIT(4096, 32)
 
 /*
  * Long values of a document: this many, one more for each so many bytes, up to a
  * maximum.  Each takes two pieces in the head.
  */
-#define SLICED_JSONB_REGIONS		SLICED_LIMIT(4, 2)
-#define SLICED_JSONB_REGIONS_EACH	SLICED_LIMIT(1024 * 1024, 1024)
-#define SLICED_JSONB_REGIONS_MAX	SLICED_LIMIT(32, 32)
+#define SLICED_REGIONS		SLICED_LIMIT(4, 2)
+#define SLICED_REGIONS_EACH	SLICED_LIMIT(1024 * 1024, 1024)
+#define SLICED_REGIONS_MAX	SLICED_LIMIT(32, 32)
 
 /* Levels of a path, or of nested containers, that we look into. */
-#define SLICED_JSONB_LEVELS			SLICED_LIMIT(64, 4)
+#define SLICED_LEVELS			SLICED_LIMIT(64, 4)
 
 /* Containers with more entries are not edited: their new entries are made in memory. */
-#define SLICED_JSONB_MAX_ENTRIES	SLICED_LIMIT(16 * 1024 * 1024, 1024)
+#define SLICED_MAX_ENTRIES	SLICED_LIMIT(16 * 1024 * 1024, 1024)
 
 /* Documents in memory: how many, and how long together if there is more than one. */
 #define SLICED_DOCUMENTS			SLICED_LIMIT(8, 2)

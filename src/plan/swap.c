@@ -4,9 +4,10 @@
  *
  * Core plans a query that reads substr(body, ...) or sets body = body || ... as
  * ever.  Then, if the query has to do with a table of ours, we exchange the
- * numbers of some functions in the plan.  Operators keep theirs, and indexes have
- * been matched already.  Our functions give the same results for any argument;
- * for values of ours, they do so without reading or writing all of the value.
+ * numbers of some functions in the plan: what the toasters of the table's types
+ * offer (swap_table.c).  Operators keep theirs, and indexes have been matched
+ * already.  Our functions give the same results for any argument; for values of
+ * ours, they do so without reading or writing all of the value.
  *
  * Functions that read are exchanged wherever they are.  Functions that make
  * promises (value/promise.h) only where an UPDATE, an ON CONFLICT or a MERGE
@@ -15,132 +16,15 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "base/identity.h"
-#include "catalog/pg_collation_d.h"
-#include "catalog/pg_language_d.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type_d.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
 #include "plan/plan.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/inval.h"
-#include "utils/lsyscache.h"
+#include "plan/swap_table.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
-
-typedef struct Swap
-{
-	Oid			core;
-	const char *name;			/* of ours, which has the same arguments */
-} Swap;
-
-/* Functions that read. */
-static const Swap readers[] = {
-	{F_LENGTH_TEXT, "text_length"},
-	{F_TEXTLEN, "text_length"},
-	{F_CHAR_LENGTH_TEXT, "text_length"},
-	{F_CHARACTER_LENGTH_TEXT, "text_length"},
-	{F_SUBSTR_TEXT_INT4_INT4, "text_substr"},
-	{F_SUBSTRING_TEXT_INT4_INT4, "text_substr"},
-	{F_SUBSTR_TEXT_INT4, "text_substr"},
-	{F_SUBSTRING_TEXT_INT4, "text_substr"},
-	{F_RIGHT, "text_right"},
-	{F_GET_BYTE, "get_byte"},
-	{F_GET_BIT_BYTEA_INT8, "get_bit"},
-	{F_JSONB_OBJECT_FIELD, "jsonb_field"},
-	{F_JSONB_OBJECT_FIELD_TEXT, "jsonb_field_text"},
-	{F_JSONB_ARRAY_ELEMENT, "jsonb_element"},
-	{F_JSONB_ARRAY_ELEMENT_TEXT, "jsonb_element_text"},
-	{F_JSONB_EXTRACT_PATH, "jsonb_path"},
-	{F_JSONB_EXTRACT_PATH_TEXT, "jsonb_path_text"},
-	{F_JSONB_EXISTS, "jsonb_exists"},
-	{F_JSONB_EXISTS_ANY, "jsonb_exists_any"},
-	{F_JSONB_EXISTS_ALL, "jsonb_exists_all"},
-	{F_JSONB_TYPEOF, "jsonb_typeof"},
-	{F_JSONB_ARRAY_LENGTH, "jsonb_array_length"},
-	{F_JSONB_OBJECT_KEYS, "jsonb_object_keys"},
-	{F_JSONB_CONTAINS, "jsonb_contains"},
-	{F_JSONB_CONTAINED, "jsonb_contained"},
-	{F_JSONB_PATH_EXISTS, "jsonb_path_exists"},
-	{F_JSONB_PATH_EXISTS_TZ, "jsonb_path_exists_tz"},
-	{F_JSONB_PATH_EXISTS_OPR, "jsonb_path_exists_opr"},
-	{F_JSONB_PATH_MATCH, "jsonb_path_match"},
-	{F_JSONB_PATH_MATCH_TZ, "jsonb_path_match_tz"},
-	{F_JSONB_PATH_MATCH_OPR, "jsonb_path_match_opr"},
-	{F_JSONB_PATH_QUERY, "jsonb_path_query"},
-	{F_JSONB_PATH_QUERY_TZ, "jsonb_path_query_tz"},
-	{F_JSONB_PATH_QUERY_ARRAY, "jsonb_path_query_array"},
-	{F_JSONB_PATH_QUERY_ARRAY_TZ, "jsonb_path_query_array_tz"},
-	{F_JSONB_PATH_QUERY_FIRST, "jsonb_path_query_first"},
-	{F_JSONB_PATH_QUERY_FIRST_TZ, "jsonb_path_query_first_tz"},
-};
-
-/*
- * Functions that return parts of what they read.  If the result is the first
- * argument of another function of ours, they return where the part is, which that
- * function understands (toaster/jsonb/part.h).
- */
-static const Swap parts[] = {
-	{F_JSONB_OBJECT_FIELD, "jsonb_field_part"},
-	{F_JSONB_ARRAY_ELEMENT, "jsonb_element_part"},
-	{F_JSONB_EXTRACT_PATH, "jsonb_path_part"},
-};
-
-/* Functions that make promises.  The first argument is what they change. */
-static const Swap editors[] = {
-	{F_TEXTCAT, "edit_textcat"},
-	{F_BYTEACAT, "edit_byteacat"},
-	{F_CONCAT, "edit_concat"},
-	{F_OVERLAY_TEXT_TEXT_INT4_INT4, "edit_overlay"},
-	{F_OVERLAY_TEXT_TEXT_INT4, "edit_overlay"},
-	{F_OVERLAY_BYTEA_BYTEA_INT4_INT4, "edit_overlay"},
-	{F_OVERLAY_BYTEA_BYTEA_INT4, "edit_overlay"},
-	{F_SET_BYTE, "edit_set_byte"},
-	{F_SET_BIT_BYTEA_INT8_INT4, "edit_set_bit"},
-	{F_SUBSTR_TEXT_INT4_INT4, "edit_substr"},
-	{F_SUBSTRING_TEXT_INT4_INT4, "edit_substr"},
-	{F_SUBSTR_TEXT_INT4, "edit_substr"},
-	{F_SUBSTRING_TEXT_INT4, "edit_substr"},
-	{F_SUBSTR_BYTEA_INT4_INT4, "edit_substr"},
-	{F_SUBSTRING_BYTEA_INT4_INT4, "edit_substr"},
-	{F_SUBSTR_BYTEA_INT4, "edit_substr"},
-	{F_SUBSTRING_BYTEA_INT4, "edit_substr"},
-	{F_LEFT, "edit_left"},
-	{F_RIGHT, "edit_right"},
-	{F_VARCHAR_VARCHAR_INT4_BOOL, "edit_varchar"},
-	{F_JSONB_SET, "edit_jsonb_set"},
-	{F_JSONB_SET_LAX, "edit_jsonb_set_lax"},
-	{F_JSONB_INSERT, "edit_jsonb_insert"},
-	{F_JSONB_CONCAT, "edit_jsonb_concat"},
-	{F_JSONB_DELETE_JSONB_TEXT, "edit_jsonb_delete"},
-	{F_JSONB_DELETE_JSONB_INT4, "edit_jsonb_delete"},
-	{F_JSONB_DELETE_JSONB__TEXT, "edit_jsonb_delete"},
-	{F_JSONB_DELETE_PATH, "edit_jsonb_delete_path"},
-};
-
-/* Takes the place of jsonb subscripts, which are not functions. */
-static const char *const subscript_reader = "jsonb_path";
-static const char *const subscript_editor = "edit_jsonb_subscript";
-
-/* What takes the place of each; InvalidOid if there is nothing. */
-typedef struct Ours
-{
-	Oid			handler;		/* InvalidOid: look for all again */
-	Oid			readers[lengthof(readers)];
-	Oid			parts[lengthof(parts)];
-	Oid			editors[lengthof(editors)];
-	Oid			subscript_reader;
-	Oid			subscript_editor;
-} Ours;
-
-static Ours ours;
-static uint64 changes = 0;		/* of functions, that this process was told of */
 
 static planner_hook_type next_planner;
 
@@ -153,116 +37,24 @@ static planner_hook_type next_planner;
 /* What is known while a plan is worked on. */
 typedef struct Work
 {
+	SlicedSwapWork public;		/* what toasters see */
+	Oid			namespace;		/* of the toaster that is asked about a subscript */
 	PlannedStmt *stmt;
 	List	   *used;			/* functions exchanged, and our own for them */
 } Work;
 
-/* ---- which function takes the place of which ---- */
-
-static Oid
-find_ours(const char *name, oidvector *args, Oid namespace)
-{
-	HeapTuple	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
-									   PointerGetDatum(args), ObjectIdGetDatum(namespace));
-	Oid			result = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		/* one in C, which only a superuser can have made */
-		if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
-			result = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
-		ReleaseSysCache(tuple);
-	}
-	return result;
-}
-
-static Oid
-find_function(const Swap *swap, Oid namespace)
-{
-	HeapTuple	core = SearchSysCache1(PROCOID, ObjectIdGetDatum(swap->core));
-	Oid			result = InvalidOid;
-
-	if (HeapTupleIsValid(core))
-	{
-		result = find_ours(swap->name, &((Form_pg_proc) GETSTRUCT(core))->proargtypes, namespace);
-		ReleaseSysCache(core);
-	}
-	return result;
-}
-
-/* Our functions are in the schema of the access method's handler. */
-static Ours
-look_for_functions(Oid handler)
-{
-	Ours		result = {.handler = handler};
-	Oid			namespace = get_func_namespace(handler);
-	Oid			reader_args[] = {JSONBOID, TEXTARRAYOID};
-	Oid			editor_args[] = {JSONBOID, JSONBOID, BOOLOID, TEXTARRAYOID};
-
-	for (int i = 0; i < lengthof(readers); i++)
-		result.readers[i] = find_function(&readers[i], namespace);
-	for (int i = 0; i < lengthof(parts); i++)
-		result.parts[i] = find_function(&parts[i], namespace);
-	for (int i = 0; i < lengthof(editors); i++)
-		result.editors[i] = find_function(&editors[i], namespace);
-	result.subscript_reader = find_ours(subscript_reader,
-										buildoidvector(reader_args, lengthof(reader_args)), namespace);
-	result.subscript_editor = find_ours(subscript_editor,
-										buildoidvector(editor_args, lengthof(editor_args)), namespace);
-	return result;
-}
-
-/*
- * Looking may end in an error, and functions may change meanwhile: what was found
- * counts only once all of it was found, and nothing has changed since the first.
- * From here on the caller's lock on a table of ours keeps all of them.
- */
-static void
-find_functions(Oid handler)
-{
-	while (ours.handler != handler)
-	{
-		uint64		before = changes;
-		Ours		result = look_for_functions(handler);
-
-		if (changes == before)
-			ours = result;
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-/* Some function has changed. */
-static void
-forget_functions(Datum arg, int cacheid, uint32 hashvalue)
-{
-	ours.handler = InvalidOid;
-	changes++;
-}
-
-/* The plan may be kept and run later for other users. */
+/* Exchange the function, if there is one for that. */
 static bool
-all_may_execute(Oid function)
+swap_function(Oid *function, SlicedSwapKind kind, Work *work)
 {
-	return pg_proc_aclcheck(function, ACL_ID_PUBLIC, ACL_EXECUTE) == ACLCHECK_OK;
-}
+	Oid			ours = sliced_swap_table_find(*function, kind);
 
-/* Exchange the function, if it is one of those. */
-static bool
-swap_function(Oid *function, const Swap *swaps, const Oid *oids, int n, Work *work)
-{
-	for (int i = 0; i < n; i++)
-	{
-		if (swaps[i].core != *function)
-			continue;
-		if (!OidIsValid(oids[i]) || !all_may_execute(*function) ||
-			!all_may_execute(oids[i]))
-			return false;
-		work->used = list_append_unique_oid(work->used, *function);
-		work->used = list_append_unique_oid(work->used, oids[i]);
-		*function = oids[i];
-		return true;
-	}
-	return false;
+	if (!OidIsValid(ours))
+		return false;
+	work->used = list_append_unique_oid(work->used, *function);
+	work->used = list_append_unique_oid(work->used, ours);
+	*function = ours;
+	return true;
 }
 
 /* The function that an expression calls, or NULL. */
@@ -285,98 +77,40 @@ arguments(Node *expr)
 
 /* ---- subscripts ---- */
 
-/* Is it harmless to evaluate the expression at any time? */
-static bool
-is_harmless(Node *expr)
+static Oid
+function_for_toaster(SlicedSwapWork *public, const char *name, int nargs, const Oid *argtypes)
 {
-	if (IsA(expr, RelabelType))
-		return is_harmless((Node *) ((RelabelType *) expr)->arg);
-	/* a parameter of the executor may stand for a subquery */
-	return IsA(expr, Const) || IsA(expr, Var) ||
-		(IsA(expr, Param) && ((Param *) expr)->paramkind == PARAM_EXTERN);
-}
+	Work	   *work = (Work *) public;
+	Oid			function = sliced_swap_function(work->namespace, name, nargs, argtypes);
 
-static bool
-is_never_null(Node *expr)
-{
-	return IsA(expr, Const) && !((Const *) expr)->constisnull;
+	if (OidIsValid(function))
+		work->used = list_append_unique_oid(work->used, function);
+	return function;
 }
 
 /*
- * Core evaluates subscripts only if there is a container, and the value to assign
- * only if no subscript is NULL.  May they be evaluated in any case?
+ * Turn a subscript, which core evaluates in ways of its own, into a function call
+ * in the same place in memory, if the type's toaster has one for it.
  */
 static bool
-order_does_not_matter(SubscriptingRef *ref)
-{
-	bool		assigns_any = ref->refassgnexpr == NULL || is_harmless((Node *) ref->refassgnexpr);
-	ListCell   *lc;
-
-	foreach(lc, ref->refupperindexpr)
-		if (!is_harmless(lfirst(lc)) || !(assigns_any || is_never_null(lfirst(lc))))
-			return false;
-	return true;
-}
-
-static Node *
-subscript_as_text(Node *subscript)
-{
-	CoerceViaIO *coerce;
-	Const	   *number = (Const *) subscript;
-
-	if (exprType(subscript) != INT4OID)
-		return subscript;
-	if (IsA(subscript, Const))
-		return (Node *) makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, number->constisnull ? 0 :
-								  CStringGetTextDatum(psprintf("%d", DatumGetInt32(number->constvalue))),
-								  number->constisnull, false);
-	coerce = makeNode(CoerceViaIO);
-	coerce->arg = (Expr *) subscript;
-	coerce->resulttype = TEXTOID;
-	coerce->resultcollid = DEFAULT_COLLATION_OID;
-	coerce->coerceformat = COERCE_EXPLICIT_CAST;
-	coerce->location = -1;
-	return (Node *) coerce;
-}
-
-/*
- * Turn a jsonb subscript, which core evaluates in a way of its own, into a
- * function call in the same place in memory.
- */
-static bool
-swap_subscript(Node *expr, bool assignment, Work *work)
+swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 {
 	SubscriptingRef *ref = (SubscriptingRef *) expr;
-	Oid			function = assignment ? ours.subscript_editor : ours.subscript_reader;
-	ArrayExpr  *path;
-	FuncExpr	call = {{T_FuncExpr}};
-	ListCell   *lc;
+	SlicedRegistered *registered = sliced_registered_default(ref->refcontainertype);
+	const SlicedToaster *toaster;
+	FuncExpr   *call;
 
 	StaticAssertStmt(sizeof(FuncExpr) <= sizeof(SubscriptingRef), "no room for a FuncExpr");
 
-	if (ref->refcontainertype != JSONBOID || (ref->refassgnexpr != NULL) != assignment ||
-		!OidIsValid(function) || !all_may_execute(function) || !order_does_not_matter(ref))
+	if (registered == NULL || (ref->refassgnexpr != NULL) != (kind == SLICED_SWAP_EDIT))
 		return false;
-
-	path = makeNode(ArrayExpr);
-	path->array_typeid = TEXTARRAYOID;
-	path->array_collid = DEFAULT_COLLATION_OID;
-	path->element_typeid = TEXTOID;
-	path->location = -1;
-	foreach(lc, ref->refupperindexpr)
-		path->elements = lappend(path->elements, subscript_as_text(lfirst(lc)));
-
-	call.funcid = function;
-	call.funcresulttype = JSONBOID;
-	call.funcvariadic = true;
-	call.funcformat = COERCE_EXPLICIT_CALL;
-	call.inputcollid = DEFAULT_COLLATION_OID;
-	call.location = -1;
-	call.args = !assignment ? list_make2(ref->refexpr, path) :
-		list_make4(ref->refexpr, ref->refassgnexpr,
-				   makeBoolConst(exprType(linitial(ref->refupperindexpr)) == INT4OID, false), path);
-	memcpy(expr, &call, sizeof(FuncExpr));
-	work->used = list_append_unique_oid(work->used, function);
+	work->namespace = registered->namespace;
+	toaster = sliced_registered_load(registered);
+	call = toaster->swap_subscript == NULL ? NULL :
+		toaster->swap_subscript(ref, kind, &work->public);
+	if (call == NULL)
+		return false;
+	memcpy(expr, call, sizeof(FuncExpr));
 	return true;
 }
 
@@ -393,7 +127,7 @@ swap_part(Node *expr, Work *work)
 		expr = linitial(arguments(expr));
 		function = called_function(expr);
 		if (function == NULL ||
-			!swap_function(function, parts, ours.parts, lengthof(parts), work))
+			!swap_function(function, SLICED_SWAP_PART, work))
 			break;
 	}
 }
@@ -405,11 +139,10 @@ swap_readers(Node *expr, Work *work)
 
 	if (expr == NULL)
 		return false;
-	if (IsA(expr, SubscriptingRef) && swap_subscript(expr, false, work))
+	if (IsA(expr, SubscriptingRef) && swap_subscript(expr, SLICED_SWAP_READ, work))
 		swap_part(expr, work);
 	function = called_function(expr);
-	if (function != NULL &&
-		swap_function(function, readers, ours.readers, lengthof(readers), work))
+	if (function != NULL && swap_function(function, SLICED_SWAP_READ, work))
 		swap_part(expr, work);
 	return expression_tree_walker(expr, swap_readers, work);
 }
@@ -490,8 +223,7 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	if (function != NULL)
 	{
 		List	   *args = arguments(expr);
-		bool		swapped = swap_function(function, editors, ours.editors, lengthof(editors),
-											work);
+		bool		swapped = swap_function(function, SLICED_SWAP_EDIT, work);
 
 		/* what is changed may itself be the result of a change, on either side of || */
 		if (swapped)
@@ -504,7 +236,7 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	switch (nodeTag(expr))
 	{
 		case T_SubscriptingRef:
-			if (swap_subscript(expr, true, work))
+			if (swap_subscript(expr, SLICED_SWAP_EDIT, work))
 				swap_editors(linitial(arguments(expr)), plan, work);
 			break;
 		case T_Var:
@@ -572,15 +304,23 @@ visit_modify(ModifyTable *node, void *arg)
 
 /* ---- the hook ---- */
 
-/*
- * Does the query have to do with a table of ours?  If so, return the access
- * method's handler.
- */
-static Oid
-find_our_table(PlannedStmt *stmt)
+/* What the table's types offer is exchanged. */
+static void
+add_types_of(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (int i = 0; i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attlen == -1 && !TupleDescAttr(desc, i)->attisdropped)
+			sliced_swap_table_add(TupleDescAttr(desc, i)->atttypid);
+}
+
+/* Look for tables of ours; true if there is one.  With 'add', at all of them. */
+static bool
+find_our_tables(PlannedStmt *stmt, bool add)
 {
 	ListCell   *lc;
-	Oid			handler = InvalidOid;
+	bool		found = false;
 
 	foreach(lc, stmt->rtable)
 	{
@@ -595,12 +335,16 @@ find_our_table(PlannedStmt *stmt)
 		if (rel == NULL)
 			continue;
 		if (sliced_is_ours(rel))
-			handler = rel->rd_amhandler;
+		{
+			found = true;
+			if (add)
+				add_types_of(rel);
+		}
 		RelationClose(rel);
-		if (OidIsValid(handler))
+		if (found && !add)
 			break;
 	}
-	return handler;
+	return found;
 }
 
 /* DROP EXTENSION and REVOKE must invalidate the plan. */
@@ -622,17 +366,14 @@ depend_on_functions(Work *work)
 static void
 swap_functions(PlannedStmt *stmt)
 {
-	Work		work = {.stmt = stmt};
+	Work		work = {.public.function = function_for_toaster, .stmt = stmt};
 	SlicedPlanVisitor visitor = {.arg = &work};
-	Oid			handler;
+	uint64		generation;
 
 	/* no table of ours has been opened by this process yet */
-	if (sliced_routine == NULL)
+	if (sliced_routine == NULL || !find_our_tables(stmt, true))
 		return;
-	handler = find_our_table(stmt);
-	if (!OidIsValid(handler))
-		return;
-	find_functions(handler);
+	generation = sliced_registry_generation();
 
 	/* first those that make promises: some of them also have a variant that reads */
 	visitor.visit = ignore_expression;
@@ -642,6 +383,10 @@ swap_functions(PlannedStmt *stmt)
 	visitor.modify = NULL;
 	sliced_plan_walk(stmt, &visitor);
 	depend_on_functions(&work);
+
+	/* if functions have changed meanwhile, nobody would tell: do not keep the plan */
+	if (generation != sliced_registry_generation())
+		stmt->transientPlan = true;
 }
 
 /*
@@ -660,7 +405,7 @@ sliced_swap_late(PlannedStmt *stmt)
 
 	if (likely(stmt->jitFlags & PLAN_IS_SWAPPED))
 		return;
-	if (sliced_routine != NULL && OidIsValid(find_our_table(stmt)))
+	if (sliced_routine != NULL && find_our_tables(stmt, false))
 	{
 		old = MemoryContextSwitchTo(GetMemoryChunkContext(stmt));
 		copy = copyObject(stmt);
@@ -689,5 +434,4 @@ sliced_swap_init(void)
 {
 	next_planner = planner_hook;
 	planner_hook = plan_query;
-	CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum) 0);
 }

@@ -52,18 +52,17 @@ typedef struct Derivation
 	Part	   *parts;
 } Derivation;
 
-/*
- * How many pieces may the value have?  Fewer for types of which we expect many
- * short changes, since each writes the head.
- */
+/* How many pieces may the value have?  Each change writes them all. */
 static int
 max_pieces(const SlicedChange *change)
 {
+	const SlicedPolicy *policy = change->policy;
 	uint32		len = change->rope->len;
 
-	return change->cutter != NULL ?
-		Min(SLICED_DOCUMENT_PIECES + len / SLICED_DOCUMENT_PIECES_EACH, SLICED_DOCUMENT_PIECES_MAX) :
-		Min(SLICED_PIECES + len / SLICED_PIECES_EACH, SLICED_PIECES_MAX);
+	if (policy->pieces == 0)
+		return Min(SLICED_PIECES + len / SLICED_PIECES_EACH, SLICED_PIECES_MAX);
+	return Min(policy->pieces + (policy->pieces_each == 0 ? 0 : len / policy->pieces_each),
+			   Min(policy->pieces_max, SLICED_PIECES_MAX));
 }
 
 static void
@@ -380,7 +379,7 @@ write_anew(Derivation *d)
 	SlicedDraft draft;
 
 	sliced_rope_read(rope, d->toastrel, 0, rope->len, raw);
-	sliced_draft_final(&draft, raw, rope->len, d->change->codec, d->change->cutter);
+	sliced_draft_final(&draft, raw, rope->len, d->change->codec, d->change->policy);
 	sliced_writer_add(d->writer, d->change->valueid, &draft);
 	sliced_writer_flush(d->writer);
 	sliced_value_delete(d->toastrel, rope->base.va_valueid, false);
@@ -487,9 +486,9 @@ derive(Derivation *d)
 }
 
 uint32
-sliced_change_new_bytes(const SlicedRope *rope, SlicedCutter cutter)
+sliced_change_new_bytes(const SlicedRope *rope, const SlicedPolicy *policy)
 {
-	SlicedChange change = {.rope = rope, .cutter = cutter};
+	SlicedChange change = {.rope = rope, .policy = policy};
 	Derivation	d = {
 		.change = &change,
 		.old_rest = {rope->base.va_valueid, 0, sliced_pointer_size(&rope->base)}
@@ -506,11 +505,11 @@ sliced_change_new_bytes(const SlicedRope *rope, SlicedCutter cutter)
 
 void
 sliced_change_plan(SlicedChange *change, SlicedWriter *writer, const SlicedRope *rope,
-				   Oid new_id, int codec, SlicedCutter cutter)
+				   Oid new_id, int codec, const SlicedPolicy *policy)
 {
 	change->rope = rope;
 	change->codec = codec;
-	change->cutter = cutter;
+	change->policy = policy;
 	change->grows = sliced_rope_grows(rope) &&
 		sliced_growth_prepare(&change->growth, sliced_writer_relation(writer), &rope->base);
 	change->valueid = change->grows ? rope->base.va_valueid :

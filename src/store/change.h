@@ -21,7 +21,7 @@ typedef struct SlicedChange
 	const SlicedRope *rope;		/* its base is the value that is replaced */
 	Oid			valueid;		/* for the pointer */
 	int			codec;
-	SlicedCutter cutter;		/* if it is written anew; or NULL */
+	const SlicedPolicy *policy;
 	bool		grows;
 	SlicedGrowth growth;
 } SlicedChange;
@@ -32,7 +32,7 @@ typedef struct SlicedChange
  */
 extern void sliced_change_plan(SlicedChange *change, SlicedWriter *writer,
 							   const SlicedRope *rope, Oid new_id, int codec,
-							   SlicedCutter cutter);
+							   const SlicedPolicy *policy);
 
 /* Write it, and delete of the old value what is not shared. */
 extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);
@@ -41,6 +41,6 @@ extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);
  * How many bytes does it write to store what the rope describes, if its base has
  * no pieces?  More than are new in it, if these are in too many places.
  */
-extern uint32 sliced_change_new_bytes(const SlicedRope *rope, SlicedCutter cutter);
+extern uint32 sliced_change_new_bytes(const SlicedRope *rope, const SlicedPolicy *policy);
 
 #endif

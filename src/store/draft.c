@@ -46,17 +46,44 @@ sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len, int codec,
 	}
 }
 
+/*
+ * The cuts come from whoever knows the type.  If they are all of the value's bytes,
+ * each once, the value can be put together again, whatever else they are.
+ */
+static void
+check_cuts(const SlicedDraft *draft)
+{
+	uint32		at = 0;
+	bool		sound = draft->ncuts > 0 && draft->ncuts <= SLICED_MAX_CUTS;
+
+	for (int i = 0; sound && i < draft->ncuts; i++)
+	{
+		const SlicedCut *cut = &draft->cuts[i];
+
+		sound = cut->start == at && cut->len > 0 && cut->len <= draft->len - at &&
+			cut->region >= 0 && cut->region < draft->nregions;
+		at += cut->len;
+	}
+	if (!sound || at != draft->len)
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("the cuts of a value of %u bytes are not the value", draft->len),
+				errdetail("There are %d cuts in %d regions.", draft->ncuts, draft->nregions));
+}
+
 void
 sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
-				   SlicedCutter cutter)
+				   const SlicedPolicy *policy)
 {
 	int			nregions = 0;
 
-	if (cutter != NULL && codec != SLICED_CODEC_NONE)
+	if (sliced_policy_cuts(policy, len) && codec != SLICED_CODEC_NONE)
 	{
 		begin_draft(draft, raw, len, codec);
-		nregions = cutter(raw, len, &draft->cuts, &draft->ncuts);
+		nregions = policy->cut(raw, len, &draft->cuts, &draft->ncuts);
 		draft->nregions = nregions;
+		if (nregions != 0)
+			check_cuts(draft);
 	}
 	if (nregions == 0)
 		sliced_draft_init(draft, raw, len, codec);

@@ -11,20 +11,7 @@
 
 #include "postgres.h"
 
-/* Bytes [start, start + len) of a value, and the region that they are stored in. */
-typedef struct SlicedCut
-{
-	uint32		start;
-	uint32		len;
-	int			region;			/* those of one region are stored together */
-} SlicedCut;
-
-/*
- * A type may have a better order for its values' bytes than their own: this
- * function returns the number of regions, 0 if there is no better order.  The
- * cuts are palloc'd.
- */
-typedef int (*SlicedCutter) (const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
+#include "base/toaster.h"
 
 typedef struct SlicedDraft
 {
@@ -51,11 +38,18 @@ typedef struct SlicedDraft
 extern void sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec);
 
 /*
- * The same for a value that will certainly be stored, in the order that 'cutter',
- * if not NULL, has for it.
+ * The same for a value that will certainly be stored, in the order that the policy
+ * has for it.
  */
 extern void sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
-							   SlicedCutter cutter);
+							   const SlicedPolicy *policy);
+
+/* Does the policy have an order of its own for values of this length? */
+static inline bool
+sliced_policy_cuts(const SlicedPolicy *policy, uint32 len)
+{
+	return policy->cut != NULL && len >= policy->cut_min;
+}
 
 /*
  * The same for a value that somebody else has compressed: 'stored', which must

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "base/toaster.h"
 #include "utils/rel.h"
 
 typedef struct SlicedRun
@@ -20,14 +21,14 @@ typedef struct SlicedRun
 	uint32		len;
 } SlicedRun;
 
-typedef struct SlicedRope
+struct SlicedRope
 {
 	struct varatt_external base;
 	uint32		len;
 	int			nruns;
 	int			maxruns;
 	SlicedRun  *runs;
-} SlicedRope;
+};
 
 /* An empty rope, palloc'd. */
 extern SlicedRope *sliced_rope_make(const struct varatt_external *base);

@@ -148,22 +148,63 @@ find_suffix(Comparison *c, uint32 prefix)
  * more than half of the value, since it needs all of the old value read.
  */
 static SlicedRope *
-better(SlicedRope *rope, SlicedRope *structural, SlicedCutter cutter)
+better(SlicedRope *rope, SlicedRope *structural, const SlicedPolicy *policy)
 {
 	uint32		new;
 
 	if (structural == NULL)
 		return rope;
-	new = sliced_change_new_bytes(structural, cutter);
+	new = sliced_change_new_bytes(structural, policy);
 	if (new > structural->len / 2 || (rope != NULL && sliced_rope_new_bytes(rope) < new))
 		return rope;
 	return structural;
 }
 
+/*
+ * The rope comes from whoever knows the type.  What is stored must not depend on
+ * its being right, and all of the old value has been read.
+ */
+static void
+check_structural(const SlicedRope *rope, SlicedDocument *doc, const char *raw, uint32 len)
+{
+	uint32		at = 0;
+	bool		sound = rope->len == len &&
+		memcmp(&rope->base, &doc->ptr, sizeof(rope->base)) == 0;
+
+	for (int i = 0; sound && i < rope->nruns; at += rope->runs[i++].len)
+	{
+		const SlicedRun *run = &rope->runs[i];
+		const char *bytes = run->bytes != NULL ? run->bytes :
+			sliced_document_need(doc, run->start, run->len);
+
+		sound = bytes == raw + at || memcmp(bytes, raw + at, run->len) == 0;
+	}
+	if (!sound)
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("a difference between two values does not lead to the new value"));
+}
+
+/* What the type's structure tells; NULL if the old value is damaged. */
+static SlicedRope *
+structural_difference(const SlicedToaster *toaster, const struct varatt_external *old,
+					  const char *raw, uint32 len)
+{
+	SlicedDocument *doc;
+	SlicedRope *rope;
+
+	if (sliced_document_try_read(old) == NULL)
+		return NULL;
+	doc = sliced_document_at(old, NULL);
+	rope = toaster->difference(doc, raw, len);
+	if (rope != NULL)
+		check_structural(rope, sliced_document_at(old, NULL), raw, len);
+	return rope;
+}
+
 SlicedRope *
-sliced_difference(Relation rel, int attno, const struct varatt_external *old,
-				  const char *raw, uint32 len, SlicedStructuralDifference structural,
-				  SlicedCutter cutter)
+sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
+				  const struct varatt_external *old, const char *raw, uint32 len)
 {
 	Experience *e = experience_of(RelationGetRelid(rel), attno);
 	Comparison	c = {
@@ -186,7 +227,7 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 	c.work = palloc(Min(SLICED_COMPARE_STEP, c.oldlen));
 	if (c.oldlen <= SLICED_COMPARE_WHOLE)
 		/* where the structure is looked at next, in a document it is at hand */
-		c.old = structural != NULL ? sliced_document_try_read(old) : old_bytes(&c, 0, c.oldlen);
+		c.old = toaster->difference != NULL ? sliced_document_try_read(old) : old_bytes(&c, 0, c.oldlen);
 	prefix = find_prefix(&c);
 	suffix = find_suffix(&c, prefix);
 	pfree(c.work);
@@ -200,9 +241,8 @@ sliced_difference(Relation rel, int attno, const struct varatt_external *old,
 		sliced_rope_add_bytes(rope, raw + prefix, len - prefix - suffix);
 		sliced_rope_add_base(rope, c.oldlen - suffix, suffix);
 	}
-	if (structural != NULL && len - prefix - suffix > SLICED_COMPARE_CLOSER &&
-		sliced_document_try_read(old) != NULL)
-		rope = better(rope, structural(old, raw, len), cutter);
+	if (toaster->difference != NULL && len - prefix - suffix > SLICED_COMPARE_CLOSER)
+		rope = better(rope, structural_difference(toaster, old, raw, len), &toaster->policy);
 	remember(e, rope != NULL);
 	return rope;
 }

@@ -9,26 +9,19 @@
 
 #include "postgres.h"
 
+#include "base/toaster.h"
 #include "store/rope.h"
-#include "store/writer.h"
 #include "utils/rel.h"
-
-/* Finds more than beginnings and ends, for values of some type. */
-typedef SlicedRope *(*SlicedStructuralDifference) (const struct varatt_external *old,
-												   const char *raw, uint32 len);
 
 /*
  * Describe the 'len' bytes at 'raw' as a rope of 'old', a value of ours, in the
  * current context.  NULL if they have too little in common, or if looking has not
  * paid for this column before.  'raw' has to last as long as the rope.  If
- * nothing has changed, the rope is one run with all of the base.  'structural'
- * and 'cutter' are those of the type; they may be NULL.
+ * nothing has changed, the rope is one run with all of the base.
  */
-extern SlicedRope *sliced_difference(Relation rel, int attno,
+extern SlicedRope *sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
 									 const struct varatt_external *old,
-									 const char *raw, uint32 len,
-									 SlicedStructuralDifference structural,
-									 SlicedCutter cutter);
+									 const char *raw, uint32 len);
 
 /* How many bytes, at most 'n', are the same at the beginning of 'a' and 'b'? */
 extern uint32 sliced_common_prefix(const char *a, const char *b, uint32 n);

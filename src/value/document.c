@@ -180,6 +180,14 @@ pointer_to(const SlicedDocument *doc, char buffer[TOAST_POINTER_SIZE])
 	return (struct varlena *) buffer;
 }
 
+SlicedRope *
+sliced_document_rope(const SlicedDocument *doc)
+{
+	char		buffer[TOAST_POINTER_SIZE];
+
+	return sliced_rope_of(pointer_to(doc, buffer));
+}
+
 /* Read bytes of the document that are needed and not there. */
 static void
 fetch(SlicedDocument *doc, uint32 from, uint32 to)

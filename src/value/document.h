@@ -11,10 +11,9 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
+#include "base/toaster.h"
 #include "store/partial.h"
-
-typedef struct SlicedDocument SlicedDocument;
+#include "store/rope.h"
 
 struct SlicedDocument
 {
@@ -31,6 +30,9 @@ struct SlicedDocument
  */
 extern SlicedDocument *sliced_document_at(const struct varatt_external *ptr,
 										  FunctionCallInfo fcinfo);
+
+/* The whole of it as a rope, in the current context. */
+extern SlicedRope *sliced_document_rope(const SlicedDocument *doc);
 
 /* All bytes of the document at a pointer; NULL if it is damaged, or missing. */
 extern const char *sliced_document_try_read(const struct varatt_external *ptr);

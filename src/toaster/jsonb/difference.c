@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "base/limits.h"
-#include "format/pointer.h"
 #include "miscadmin.h"
 #include "toaster/difference.h"
 #include "toaster/jsonb/difference.h"
@@ -163,7 +162,7 @@ compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len, const N
 		sliced_rope_add_rope(c->rope, c->old, old->at, old_len);
 		return;
 	}
-	if (new->len < SLICED_SHORT_CONTAINER || c->level == SLICED_JSONB_LEVELS || sliced_node_is_scalar(old) ||
+	if (new->len < SLICED_SHORT_CONTAINER || c->level == SLICED_LEVELS || sliced_node_is_scalar(old) ||
 		JsonContainerIsScalar(new->container) ||
 		sliced_node_is_object(old) != JsonContainerIsObject(new->container))
 	{
@@ -212,16 +211,13 @@ compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len, const N
 }
 
 SlicedRope *
-sliced_jsonb_difference(const struct varatt_external *old, const char *raw, uint32 len)
+sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len)
 {
-	SlicedRope *whole = sliced_rope_make(old);
-	Comparison	c = {.old = whole, .rope = sliced_rope_make(old)};
-	SlicedNode	node;
+	const SlicedRope *whole = sliced_document_rope(old);
+	Comparison	c = {.old = whole, .doc = old, .rope = sliced_rope_make(&whole->base)};
+	SlicedNode	node = sliced_node_open(old, 0);
 	New			new = open_new((JsonbContainer *) raw, len);
 
-	sliced_rope_add_base(whole, 0, sliced_pointer_size(old));
-	c.doc = sliced_document_at(old, NULL);
-	node = sliced_node_open(c.doc, 0);
-	compare_containers(&c, &node, sliced_pointer_size(old), &new);
+	compare_containers(&c, &node, whole->len, &new);
 	return c.rope->len == len ? c.rope : NULL;
 }

@@ -7,13 +7,12 @@
 
 #include "postgres.h"
 
-#include "store/rope.h"
+#include "base/toaster.h"
 
 /*
  * The document 'raw', of 'len' bytes, as a rope of 'old', a stored one.  'raw' has
  * to last as long as the rope.
  */
-extern SlicedRope *sliced_jsonb_difference(const struct varatt_external *old,
-										   const char *raw, uint32 len);
+extern SlicedRope *sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len);
 
 #endif

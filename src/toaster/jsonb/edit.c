@@ -209,7 +209,7 @@ sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 
 	for (int i = 0; i < nedits; i++)
 		nentries += edits[i].insert - edits[i].remove;
-	if (nentries > SLICED_JSONB_MAX_ENTRIES)
+	if (nentries > SLICED_MAX_ENTRIES)
 		return NULL;
 
 	m.entries = MemoryContextAllocHuge(CurrentMemoryContext,

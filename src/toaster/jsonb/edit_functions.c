@@ -442,7 +442,7 @@ change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, Ar
 	 * The former is an error.  Longer paths are left to core: every level copies
 	 * what the ones below it have made, and takes stack that core's functions do not.
 	 */
-	if (w.isnull[0] || w.nnames > SLICED_JSONB_LEVELS)
+	if (w.isnull[0] || w.nnames > SLICED_LEVELS)
 		return core(fcinfo);
 	if (new != NULL)
 		w.new = fragment_of(new);

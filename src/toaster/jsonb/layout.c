@@ -22,7 +22,7 @@
 static int
 max_long(uint32 len)
 {
-	return Min(SLICED_JSONB_REGIONS + len / SLICED_JSONB_REGIONS_EACH, SLICED_JSONB_REGIONS_MAX);
+	return Min(SLICED_REGIONS + len / SLICED_REGIONS_EACH, SLICED_REGIONS_MAX);
 }
 
 /* A long value: bytes [start, end) of the document. */
@@ -74,12 +74,12 @@ search(Search *s, JsonbContainer *container, uint32 len)
 		uint32		start = JBE_ISCONTAINER(entry) ? INTALIGN(begin) : begin;
 		uint32		own = end - start;
 
-		if (own >= SLICED_JSONB_LONG_VALUE && i >= nentries - count)
+		if (own >= SLICED_LONG_VALUE && i >= nentries - count)
 		{
 			rest -= own;
 			if (JBE_ISCONTAINER(entry))
 				own = search(s, (JsonbContainer *) (data + start), own);
-			if (own < SLICED_JSONB_LONG_VALUE)
+			if (own < SLICED_LONG_VALUE)
 				rest += own;
 			else
 				add_long(s, data + start - s->document, data + end - s->document, own);
@@ -145,7 +145,7 @@ sliced_jsonb_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 	Search		s = {.document = raw};
 	uint32		done = 0;
 
-	if (len < SLICED_JSONB_CUT_MIN || JsonContainerIsScalar(root))
+	if (len < SLICED_CUT_MIN || JsonContainerIsScalar(root))
 		return 0;
 	search(&s, root, len);
 	if (s.n == 0)

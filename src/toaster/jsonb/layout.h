@@ -8,10 +8,10 @@
 
 #include "postgres.h"
 
-#include "store/writer.h"
+#include "base/toaster.h"
 
 /*
- * Cut a document of SLICED_JSONB_CUT_MIN bytes or more: what is short is region 0.
+ * Cut a document of SLICED_CUT_MIN bytes or more: what is short is region 0.
  * A SlicedCutter.
  */
 extern int	sliced_jsonb_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);

@@ -162,9 +162,9 @@ path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 	return result(fcinfo, node.doc, &place);
 }
 
-JSONB_FUNCTION(sliced_jsonb_path, path(fcinfo, jsonb_extract_path, as_jsonb))
-JSONB_FUNCTION(sliced_jsonb_path_part, path(fcinfo, jsonb_extract_path, as_part))
-JSONB_FUNCTION(sliced_jsonb_path_text, path(fcinfo, jsonb_extract_path_text, as_text))
+JSONB_FUNCTION(sliced_jsonb_extract_path, path(fcinfo, jsonb_extract_path, as_jsonb))
+JSONB_FUNCTION(sliced_jsonb_extract_path_part, path(fcinfo, jsonb_extract_path, as_part))
+JSONB_FUNCTION(sliced_jsonb_extract_path_text, path(fcinfo, jsonb_extract_path_text, as_text))
 
 /* ---- what is there: ?, ?|, ?&, jsonb_typeof() and the like ---- */
 

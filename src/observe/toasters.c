@@ -1,0 +1,66 @@
+/*
+ * toasters.c
+ *	  sliced.list_toasters(): which toasters there are.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "base/identity.h"
+#include "catalog/pg_am.h"
+#include "commands/defrem.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "toaster/registry.h"
+#include "utils/syscache.h"
+
+/* The registry begins with the access method, which this session may not have used yet. */
+static void
+use_access_method(void)
+{
+	HeapTuple	tuple;
+
+	if (OidIsValid(sliced_handler_oid))
+		return;
+	tuple = SearchSysCache1(AMNAME, CStringGetDatum("sliced"));
+	if (HeapTupleIsValid(tuple))
+	{
+		GetTableAmRoutine(((Form_pg_am) GETSTRUCT(tuple))->amhandler);
+		ReleaseSysCache(tuple);
+	}
+}
+
+PG_FUNCTION_INFO_V1(sliced_list_toasters);
+
+Datum
+sliced_list_toasters(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	List	   *toasters;
+	int			n;
+	SlicedRegistered *copies;
+
+	use_access_method();
+	InitMaterializedSRF(fcinfo, 0);
+
+	/* what follows may look into the catalogs, and the list be another one then */
+	toasters = sliced_toasters();
+	n = list_length(toasters);
+	copies = palloc(n * sizeof(SlicedRegistered));
+	for (int i = 0; i < n; i++)
+		copies[i] = *(SlicedRegistered *) list_nth(toasters, i);
+
+	for (int i = 0; i < n; i++)
+	{
+		SlicedRegistered *by_default = sliced_registered_default(copies[i].type);
+		Datum		values[] = {
+			NameGetDatum(&copies[i].name), ObjectIdGetDatum(copies[i].type),
+			ObjectIdGetDatum(copies[i].function),
+			BoolGetDatum(by_default != NULL && by_default->function == copies[i].function)
+		};
+		bool		nulls[lengthof(values)] = {false};
+
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

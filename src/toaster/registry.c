@@ -1,0 +1,354 @@
+/*
+ * registry.c
+ *	  Which toasters there are, and which one a type or a column has.
+ *
+ * What was found in the catalogs is kept until some function changes.  Looking
+ * may end in an error, and functions may change meanwhile, so the list counts only
+ * when it is complete.  Toasters themselves are in libraries, which stay.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "base/identity.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_language_d.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "toaster/registry.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+
+#define RESULT_TYPE		"toaster_handler"
+#define NAME_SUFFIX		"_toaster"
+
+/* The toaster of a type, once it has been asked for. */
+typedef struct TypeEntry
+{
+	Oid			type;
+	SlicedRegistered *registered;	/* or NULL */
+} TypeEntry;
+
+static MemoryContext registry_mcxt;		/* all that follows */
+static List *registered_toasters;
+static HTAB *types;
+static uint64 registry_generation = 0;	/* in which they were found; 0: never */
+static uint64 generation = 1;
+
+const SlicedToaster sliced_plain_toaster = {.api = SLICED_TOASTER_API};
+
+PG_FUNCTION_INFO_V1(sliced_plain_toaster_handler);
+
+Datum
+sliced_plain_toaster_handler(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(&sliced_plain_toaster);
+}
+
+PG_FUNCTION_INFO_V1(sliced_toaster_handler_in);
+
+Datum
+sliced_toaster_handler_in(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("cannot accept a value of type %s", "sliced." RESULT_TYPE));
+}
+
+PG_FUNCTION_INFO_V1(sliced_toaster_handler_out);
+
+Datum
+sliced_toaster_handler_out(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("cannot display a value of type %s", "sliced." RESULT_TYPE));
+}
+
+/* Some function has changed. */
+static void
+forget_toasters(Datum arg, int cacheid, uint32 hashvalue)
+{
+	generation++;
+}
+
+uint64
+sliced_registry_generation(void)
+{
+	return generation;
+}
+
+static int
+by_type_and_name(const ListCell *a, const ListCell *b)
+{
+	const SlicedRegistered *x = lfirst(a);
+	const SlicedRegistered *y = lfirst(b);
+	int			order = x->type < y->type ? -1 : x->type > y->type ? 1 :
+		strcmp(NameStr(x->name), NameStr(y->name));
+
+	return order != 0 ? order : x->function < y->function ? -1 : 1;
+}
+
+/* The function, if its signature and its name are those of one that returns a toaster. */
+static SlicedRegistered *
+read_function(Oid function, Oid result_type)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	SlicedRegistered *result = NULL;
+	Form_pg_proc proc;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	if (proc->prolang == ClanguageId && proc->prorettype == result_type && !proc->proretset &&
+		proc->pronargs == 1)
+	{
+		int			len = strlen(NameStr(proc->proname)) - strlen(NAME_SUFFIX);
+
+		if (len > 0 && strcmp(NameStr(proc->proname) + len, NAME_SUFFIX) == 0)
+		{
+			result = palloc0(sizeof(SlicedRegistered));
+			result->function = function;
+			result->namespace = proc->pronamespace;
+			result->type = proc->proargtypes.values[0];
+			memcpy(NameStr(result->name), NameStr(proc->proname), len);
+		}
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Functions depend on the type of their result, unless it is core's. */
+static List *
+find_functions(Oid result_type)
+{
+	Relation	depend = table_open(DependRelationId, AccessShareLock);
+	List	   *result = NIL;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(TypeRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(result_type));
+	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2, keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (form->classid == ProcedureRelationId)
+			result = list_append_unique_oid(result, form->objid);
+	}
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	return result;
+}
+
+/* Fill this, which lives in the current context, from the catalogs. */
+static List *
+find_toasters(void)
+{
+	List	   *result = NIL;
+	Oid			result_type;
+	ListCell   *lc;
+
+	if (!OidIsValid(sliced_handler_oid))
+		return NIL;
+	result_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(RESULT_TYPE),
+								  ObjectIdGetDatum(get_func_namespace(sliced_handler_oid)));
+	if (!OidIsValid(result_type))
+		return NIL;
+	foreach(lc, find_functions(result_type))
+	{
+		SlicedRegistered *registered = read_function(lfirst_oid(lc), result_type);
+
+		if (registered != NULL)
+			result = lappend(result, registered);
+	}
+	list_sort(result, by_type_and_name);
+	return result;
+}
+
+static void
+look_into_catalogs(void)
+{
+	while (registry_generation != generation)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(TypeEntry)};
+		MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "sliced toasters",
+												   ALLOCSET_SMALL_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+		uint64		found_in = generation;
+		List	   *found = find_toasters();
+
+		MemoryContextSwitchTo(old);
+		ctl.hcxt = mcxt;
+		types = NULL;
+		if (registry_mcxt != NULL)
+			MemoryContextDelete(registry_mcxt);
+		MemoryContextSetParent(mcxt, TopMemoryContext);
+		registry_mcxt = mcxt;
+		registered_toasters = found;
+		types = hash_create("sliced toasters by type", 16, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		registry_generation = found_in;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+List *
+sliced_toasters(void)
+{
+	look_into_catalogs();
+	return registered_toasters;
+}
+
+static bool
+has_name_of_type(const SlicedRegistered *registered)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(registered->type));
+	bool		result = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = strcmp(NameStr(registered->name),
+						NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname)) == 0;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/* Of several toasters of a type, the one that has the type's name. */
+static SlicedRegistered *
+choose_default(Oid type)
+{
+	SlicedRegistered *only = NULL;
+	SlicedRegistered *named = NULL;
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, registered_toasters)
+	{
+		SlicedRegistered *registered = lfirst(lc);
+
+		if (registered->type != type)
+			continue;
+		n++;
+		only = registered;
+		if (named == NULL && has_name_of_type(registered))
+			named = registered;
+	}
+	return n == 1 ? only : named;
+}
+
+/*
+ * The type's own, or that of a type whose values are the same bytes: text's for
+ * varchar, the one of anyarray for arrays.
+ */
+static SlicedRegistered *
+find_default(Oid type)
+{
+	SlicedRegistered *result = choose_default(type);
+	ListCell   *lc;
+
+	foreach(lc, registered_toasters)
+	{
+		Oid			other = ((SlicedRegistered *) lfirst(lc))->type;
+
+		if (result != NULL)
+			break;
+		if (other != ANYOID && other != type && IsBinaryCoercible(type, other))
+			result = choose_default(other);
+	}
+	return result;
+}
+
+SlicedRegistered *
+sliced_registered_default(Oid type)
+{
+	TypeEntry  *entry;
+	bool		found;
+
+	type = getBaseType(type);
+	look_into_catalogs();
+	entry = hash_search(types, &type, HASH_FIND, NULL);
+	if (entry == NULL)
+	{
+		SlicedRegistered *result;
+		uint64		before;
+
+		/* looking may find that functions have changed */
+		do
+		{
+			look_into_catalogs();
+			before = registry_generation;
+			result = find_default(type);
+		} while (before != generation);
+		entry = hash_search(types, &type, HASH_ENTER, &found);
+		entry->registered = result;
+	}
+	return entry->registered;
+}
+
+const SlicedToaster *
+sliced_registered_load(SlicedRegistered *registered)
+{
+	Oid			function = registered->function;
+	uint64		before = registry_generation;
+	const SlicedToaster *toaster;
+	FmgrInfo	flinfo;
+	LOCAL_FCINFO(fcinfo, 1);
+
+	if (registered->toaster != NULL)
+		return registered->toaster;
+	fmgr_info(function, &flinfo);
+	InitFunctionCallInfoData(*fcinfo, &flinfo, 1, InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = 0;
+	fcinfo->args[0].isnull = true;
+	toaster = (const SlicedToaster *) DatumGetPointer(FunctionCallInvoke(fcinfo));
+	if (fcinfo->isnull || toaster == NULL)
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("function %s returned no toaster", format_procedure(function)));
+	if (toaster->api != SLICED_TOASTER_API)
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("function %s returned a toaster for interface %u of pg_sliced, which has interface %u",
+					   format_procedure(function), toaster->api, SLICED_TOASTER_API),
+				errhint("Install releases of both extensions that belong together."));
+	/* that function may have done anything, and the list may be another one by now */
+	if (before == registry_generation)
+		registered->toaster = toaster;
+	return toaster;
+}
+
+const SlicedToaster *
+sliced_toaster_of_type(Oid type)
+{
+	SlicedRegistered *registered = sliced_registered_default(type);
+
+	return registered == NULL ? &sliced_plain_toaster : sliced_registered_load(registered);
+}
+
+const SlicedToaster *
+sliced_toaster_of_column(Relation rel, int attno)
+{
+	return sliced_toaster_of_type(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid);
+}
+
+void
+sliced_registry_init(void)
+{
+	CacheRegisterSyscacheCallback(PROCOID, forget_toasters, (Datum) 0);
+}
