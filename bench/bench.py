@@ -1,5 +1,6 @@
 """What workloads are made with: the variants to compare, tables, rounds of measurements."""
 
+import math
 import os
 from dataclasses import dataclass, field
 
@@ -187,11 +188,13 @@ class Bench:
             self.files[name] = self.file(f"{name}.copy", (copy_line(*row) for row in rows))
         return self.files[name]
 
-    def documents(self, kind):
-        """A file of documents of 2 to 50 kB."""
+    def documents(self, kind, low=2 * KB, high=50 * KB, total=None):
+        """A file of documents from 'low' to 'high' bytes: so many bytes in all, or 30 MB."""
         maker = Maker(kind)
-        return self.copy_file(kind, ((i, getattr(maker, kind)(maker.size(2_000, 50_000)))
-                                     for i in range(self.scale(2000, 200))))
+        average = (high - low) / math.log(high / low)
+        rows = int(total / average) if total else self.scale(2000, 200)
+        return self.copy_file(f"{kind}_{low}_{high}_{rows}",
+                              ((i, getattr(maker, kind)(maker.size(low, high))) for i in range(rows)))
 
     def make_functions(self):
         """SQL functions that make contents of any length, different ones for each i.

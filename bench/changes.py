@@ -104,25 +104,48 @@ def set_whole(b, case, column, old, rows):
     b.drop(PAIR, "whole")
 
 
+# Values of 14 kB.
+MADE = {"jsonb": "jsonb_object_agg('key' || k, repeat(md5(k::text), 3)) FROM generate_series(0, 139) k",
+        "text": "string_agg(repeat(md5(k::text), 3), '') FROM generate_series(0, 139) k"}
+
+SET_KEY = "jsonb_set(body, ARRAY['key' || i % 140], to_jsonb(md5(i::text)))"
+APPEND = "body || repeat(md5(i::text), 3) || 'end.'"
+
 # In one transaction, which cannot prune what it has replaced: plain statements, and each in a block of its own.
-MANY = [("jsonb_set", "jsonb", "jsonb_set(body, ARRAY['key' || i % 140], to_jsonb(md5(i::text)))"),
-        ("|| 100 bytes", "text", "body || repeat(md5(i::text), 3) || 'end.'")]
+MANY = [("jsonb_set", "jsonb", SET_KEY), ("|| 100 bytes", "text", APPEND)]
+
+# A block is a subtransaction, as a savepoint is.
+IN_BLOCK = "BEGIN {}; EXCEPTION WHEN division_by_zero THEN END"
 
 
 @workload
 def transaction(b):
     """Many changes of one value of 14 kB in one transaction"""
-    made = {"jsonb": "jsonb_object_agg('key' || k, repeat(md5(k::text), 3))", "text": "string_agg(repeat(md5(k::text), 3), '')"}
     for name, column, change in MANY:
         for n in b.scale((5000, 20000), (1000, 2000)):
-            for how, statement in (("", "{}"), (", in blocks", "BEGIN {}; EXCEPTION WHEN division_by_zero THEN END")):
+            for how, statement in (("", "{}"), (", in blocks", IN_BLOCK)):
                 def run(v):
                     table = v.table("many")
                     b.create(v, "many", f"id int PRIMARY KEY, body {column}")
-                    b.session.run(f"INSERT INTO {table} SELECT 1, {made[column]} FROM generate_series(0, 139) k")
+                    b.session.run(f"INSERT INTO {table} SELECT 1, {MADE[column]}")
                     update = statement.format(f"UPDATE {table} SET body = {change} WHERE id = 1")
                     costs = b.session.costs(f"DO $$ BEGIN FOR i IN 1 .. {n} LOOP {update}; END LOOP; END $$")
                     b.drop([v], "many")
                     return per(n, costs)
 
                 b.interleave(f"{n} {name}{how}", PAIR, run)
+
+
+@workload
+def savepoints(b):
+    """A transaction for every statement, and a savepoint in it, as some drivers set: what one takes, with commit"""
+    for name, column, value, size, change in (
+            ("|| 100 B, 1 MB", "text", f"log_text(1, {MB})", MB, APPEND),
+            ("|| 100 B, 19 MB", "text", f"log_text(1, {19 * MB})", 19 * MB, APPEND),
+            ("jsonb_set, 14 kB", "jsonb", MADE["jsonb"], 14 * KB, SET_KEY)):
+        for how, statement in (("", "{}"), (", savepoint", IN_BLOCK)):
+            b.fill(PAIR, "saved", f"id int PRIMARY KEY, body {column}", f"SELECT 1, {value}")
+            b.time_loop(f"{name}{how}", PAIR, "saved", size,
+                        statement.format(f"UPDATE {{}} SET body = {change} WHERE id = 1"))
+            b.verify(PAIR, "saved")
+            b.drop(PAIR, "saved")

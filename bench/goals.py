@@ -92,6 +92,11 @@ def four_to_one(results):
             if "four keys" in four and four.split(",")[0] not in ("1 kB", "3 kB")]
 
 
+def copied(variant, how):
+    """What heap takes, it never compresses anew, whatever the codec says."""
+    return ratios("copying", variant, "heap from heap", TIME, lambda case: how in case and "to lz4" not in case)
+
+
 def lacks(part):
     return lambda case: part not in case
 
@@ -158,6 +163,14 @@ GOALS = [
      ratios("read", "sliced zstd", "heap pglz", TIME)),
     ("load", "bulk load, sliced lz4 / heap lz4: time", 0.9,
      ratios("load", "sliced lz4", "heap lz4", TIME)),
+    ("copying", "INSERT ... SELECT, heap to sliced / heap to heap: time", 1.0,
+     copied("sliced from heap", "INSERT")),
+    ("copying", "INSERT ... SELECT, sliced to sliced / heap to heap: time", 1.0,
+     copied("sliced from sliced", "INSERT")),
+    ("copying", "SET ACCESS METHOD sliced / VACUUM FULL of heap: time", 1.0,
+     copied("sliced from heap", "rewrite")),
+    ("copying", "VACUUM FULL, sliced / heap: time", 1.0,
+     copied("sliced from sliced", "rewrite")),
     ("sizes", "size on disk, sliced lz4 / heap lz4", 1.10,
      ratios("sizes", "sliced lz4", "heap lz4", SIZE)),
     ("sizes", "size on disk, sliced zstd / heap lz4", 0.80,
@@ -168,6 +181,10 @@ GOALS = [
      ratios("pays", "sliced lz4", "heap lz4", SIZE)),
     ("transaction", "many changes in one transaction, sliced / heap: time", 1.00,
      ratios("transaction", "sliced lz4", "heap lz4", "cpu us")),
+    ("savepoints", "with or without savepoint, sliced / heap: time", 1.00,
+     ratios("savepoints", "sliced lz4", "heap lz4", "cpu us")),
+    ("savepoints", "with or without savepoint, sliced / heap: WAL", 1.00,
+     ratios("savepoints", "sliced lz4", "heap lz4", "WAL B")),
     ("narrow", "count(*), sliced / heap: time", 1.05,
      ratios("narrow", "sliced", "heap", TIME, contains("count"))),
     ("narrow", "narrow scan, sliced / heap: time", 1.02,

@@ -9,7 +9,8 @@ TITLES = {"ms": "time, ms", "cpu ms": "CPU time, ms", "us": "time, µs", "cpu us
           "MB": "size, MB", "WAL MB": "WAL, MB", "WAL B": "WAL, bytes", "buffers": "buffers"}
 
 # What a variant looks like: its bars' color, its lines' dashes.  Curves have a color for each case.
-COLORS = {"sliced": "#1b6ca8", "loaded": "#1b6ca8", "sliced zstd": "#63b0e3", "heap": "#6e6e6e",
+COLORS = {"sliced": "#1b6ca8", "loaded": "#1b6ca8", "sliced zstd": "#63b0e3",
+          "sliced from sliced": "#63b0e3", "heap from sliced": "#b0b0b0", "heap": "#6e6e6e",
           "heap pglz": "#b0b0b0", "not loaded": "#b0b0b0"}
 DASHES = {"sliced": "-", "sliced zstd": "-.", "heap": "--", "heap pglz": ":", "heap estimated": ":"}
 

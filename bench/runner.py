@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-import workloads, appends, changes, jsonb, apis, overview      # registers them
+import workloads, appends, changes, copying, jsonb, apis, overview      # registers them
 from bench import WORKLOADS, Bench
 from goals import GOALS
 from plot import plot
@@ -22,7 +22,7 @@ def number(value):
 def print_table(results, question):
     variants = results.variants(question)
     print(f"\n{WORKLOADS[question].__doc__}")
-    print(f"  {'':41}" + "".join(f"{v:>18}" for v in variants))
+    print(f"  {'':41}" + "".join(f"{v:>19}" for v in variants))
     for case in results.cases(question):
         for metric in results.metrics(question, case=case):
             cells = []
@@ -33,7 +33,7 @@ def print_table(results, question):
                                  (f" ±{spread * 100:2.0f}%" if spread >= 0.005 else "     "))
                 else:
                     cells.append("")
-            print(f"  {case:26} {metric:>14}" + "".join(f"{c:>18}" for c in cells))
+            print(f"  {case:26} {metric:>14}" + "".join(f"{c:>19}" for c in cells))
 
 
 def digits(limit):
