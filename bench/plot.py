@@ -80,7 +80,7 @@ def draw_bars(ax, results, question, metric):
     ax.spines["bottom"].set_visible(False)
     shown = results.variants(question, metric=metric)
     ax.legend([Patch(color=look(v, COLORS)) for v in shown], shown, loc="lower right", bbox_to_anchor=(1, 1),
-              ncol=len(shown), frameon=False, fontsize=8, borderpad=0)
+              ncol=len(shown) if len("".join(shown)) < 50 else 2, frameon=False, fontsize=8, borderpad=0)
 
 
 def bars(results, question, metric):
