@@ -5,11 +5,13 @@ between them: ["BEGIN", [...], HANDLER, [...], "END;"].  So a
 failure can be shrunk within its functions.
 """
 from expressions import BYTES, COLUMNS, JSON, TEXT
+from worlds import SERIALIZATION
 
 DECLARE = "DECLARE v text; s text; r jsonb; o jsonb; y bytea; n int := 1; rec record;"
 RESULT = "concat_ws(' ', tell(v), tell(s), tell(r), tell(o), tell(y))"
-# No block is to swallow what is wrong.
-HANDLER = "EXCEPTION WHEN data_corrupted THEN RAISE; WHEN OTHERS THEN"
+# No block is to swallow what is wrong, nor what ends a script without a verdict.
+HANDLER = ("EXCEPTION WHEN data_corrupted THEN RAISE; WHEN OTHERS THEN "
+           f"IF SQLERRM LIKE '%{SERIALIZATION}%' THEN RAISE; END IF;")
 VARIABLES = {TEXT: ("v", "s"), JSON: ("r", "o"), BYTES: ("y",)}
 
 
