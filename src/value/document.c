@@ -9,8 +9,8 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "base/limits.h"
+#include "base/transaction.h"
 #include "format/pointer.h"
 #include "utils/memutils.h"
 #include "value/document.h"
@@ -244,33 +244,14 @@ sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to)
 }
 
 static void
-at_end_of_transaction(XactEvent event, void *arg)
+at_end_of_subtransaction(bool committed, SubTransactionId mine, SubTransactionId parent)
 {
-	switch (event)
-	{
-		case XACT_EVENT_COMMIT:
-		case XACT_EVENT_ABORT:
-		case XACT_EVENT_PREPARE:
-		case XACT_EVENT_PARALLEL_COMMIT:
-		case XACT_EVENT_PARALLEL_ABORT:
-			forget_all();
-			break;
-		default:
-			break;
-	}
-}
-
-static void
-at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
-						 void *arg)
-{
-	if (event == SUBXACT_EVENT_ABORT_SUB)
+	if (!committed)
 		forget_all();
 }
 
 void
 sliced_documents_init(void)
 {
-	RegisterXactCallback(at_end_of_transaction, NULL);
-	RegisterSubXactCallback(at_end_of_subtransaction, NULL);
+	sliced_transaction_at_end(forget_all, at_end_of_subtransaction);
 }

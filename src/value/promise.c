@@ -31,6 +31,7 @@
 #include "access/toast_internals.h"
 #include "access/xact.h"
 #include "base/limits.h"
+#include "base/transaction.h"
 #include "catalog/catalog.h"
 #include "format/pointer.h"
 #include "lib/ilist.h"
@@ -65,6 +66,10 @@ static Size memory;
 static dlist_head revocable;	/* stored in a subtransaction, oldest first */
 static bool any_rolled_back;	/* has any subtransaction been rolled back? */
 
+/* The rope that was composed last, and of which promise: see rope_of(). */
+static SlicedRope *composed;
+static PromiseKey composed_of;
+
 static Size
 memory_of(const SlicedRope *rope)
 {
@@ -73,8 +78,20 @@ memory_of(const SlicedRope *rope)
 }
 
 static void
+forget_composed(void)
+{
+	if (composed == NULL)
+		return;
+	pfree(composed->runs);
+	pfree(composed);
+	composed = NULL;
+}
+
+/* A composed rope may share its bytes. */
+static void
 forget_rope(Promise *promise)
 {
+	forget_composed();
 	memory -= memory_of(promise->rope);
 	pfree(promise->rope);
 	promise->rope = NULL;
@@ -134,12 +151,11 @@ typedef struct Stretch
 } Stretch;
 
 /*
- * Bytes [from, to) of a promise that is based on others, which have been rolled
- * back, as a rope of the base of the first of them.  It shares their bytes, which
- * stay.
+ * The rope of a promise that is based on others, which have been rolled back: of
+ * the base of the first of them.  It shares their bytes, which stay.
  */
 static SlicedRope *
-rope_of_chain(const Promise *promise, uint32 from, uint32 to)
+rope_of_chain(const Promise *promise)
 {
 	const Promise *first = promise;
 	SlicedRope *result;
@@ -151,7 +167,7 @@ rope_of_chain(const Promise *promise, uint32 from, uint32 to)
 		first = rolled_back_base(first);
 	result = sliced_rope_make(&first->rope->base);
 
-	stack[0] = (Stretch) {promise, rolled_back_base(promise), 0, 0, from, to};
+	stack[0] = (Stretch) {promise, rolled_back_base(promise), 0, 0, 0, promise->rope->len};
 	while (depth > 0)
 	{
 		Stretch    *s = &stack[depth - 1];
@@ -191,12 +207,27 @@ rope_of_chain(const Promise *promise, uint32 from, uint32 to)
 	return result;
 }
 
-/* The rope of a promise that is not stored; its base can be read. */
+/*
+ * The rope of a promise that is not stored; its base can be read.  What had to be
+ * composed stays for the next reader: of a variable that was changed thousands of
+ * times, composing takes longer than reading.
+ */
 static const SlicedRope *
 rope_of(const Promise *promise)
 {
-	return rolled_back_base(promise) == NULL ? promise->rope :
-		rope_of_chain(promise, 0, promise->rope->len);
+	MemoryContext old;
+
+	if (rolled_back_base(promise) == NULL)
+		return promise->rope;
+	if (composed == NULL || memcmp(&composed_of, &promise->key, sizeof(PromiseKey)) != 0)
+	{
+		forget_composed();
+		old = MemoryContextSwitchTo(promise_mcxt);
+		composed = rope_of_chain(promise);
+		composed_of = promise->key;
+		MemoryContextSwitchTo(old);
+	}
+	return composed;
 }
 
 SlicedRope *
@@ -313,7 +344,10 @@ promise_rope(const SlicedRope *rope, Oid maker)
 
 	if (promise_mcxt == NULL)
 		begin_promises();
-	key.valueid = unused_id(key.toastrelid);
+	/* ids of promises are in no index */
+	do
+		key.valueid = unused_id(key.toastrelid);
+	while (find(&key) != NULL);
 	enter(&key, rope, maker);
 	result = palloc(TOAST_POINTER_SIZE);
 	sliced_pointer_set((char *) result, key.toastrelid, key.valueid, key.size);
@@ -485,22 +519,12 @@ sliced_promise_read(Relation toastrel, Oid valueid, uint32 size, uint32 offset, 
 {
 	PromiseKey	key = {RelationGetRelid(toastrel), valueid, size};
 	Promise    *promise = find(&key);
-	SlicedRope *range;
 
 	if (promise == NULL)
 		return false;
 	if (is_stored(promise))
 		return sliced_value_read(toastrel, promise->stored, offset, len, dest);
-	if (rolled_back_base(promise) == NULL)
-	{
-		sliced_rope_read(promise->rope, toastrel, offset, len, dest);
-		return true;
-	}
-	/* of a long chain, no more than what is read */
-	range = rope_of_chain(promise, offset, offset + len);
-	sliced_rope_read(range, toastrel, 0, len, dest);
-	pfree(range->runs);
-	pfree(range);
+	sliced_rope_read(rope_of(promise), toastrel, offset, len, dest);
 	return true;
 }
 
@@ -515,16 +539,15 @@ sliced_promises_exist(void)
  * Allocates nothing: it may be ending because there is no memory.
  */
 static void
-at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
-						 void *arg)
+at_end_of_subtransaction(bool committed, SubTransactionId mine, SubTransactionId parent)
 {
 	dlist_node *node;
 
-	if (event == SUBXACT_EVENT_ABORT_SUB)
+	if (!committed)
 		any_rolled_back = true;
-	if (promise_mcxt == NULL ||
-		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+	if (promise_mcxt == NULL)
 		return;
+	forget_composed();
 	node = dlist_is_empty(&revocable) ? NULL : dlist_tail_node(&revocable);
 	while (node != NULL)
 	{
@@ -535,7 +558,7 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 		if (promise->subid != mine)
 			break;
 		promise->subid = parent;
-		if (event == SUBXACT_EVENT_ABORT_SUB)
+		if (!committed)
 		{
 			dlist_delete(node);
 			promise->stored = InvalidOid;
@@ -549,28 +572,17 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 	}
 }
 
+/* The memory of promises goes with the transaction's. */
 static void
-at_end_of_transaction(XactEvent event, void *arg)
+at_end_of_transaction(void)
 {
-	switch (event)
-	{
-		case XACT_EVENT_COMMIT:
-		case XACT_EVENT_ABORT:
-		case XACT_EVENT_PREPARE:
-		case XACT_EVENT_PARALLEL_COMMIT:
-		case XACT_EVENT_PARALLEL_ABORT:
-			/* their memory goes with the transaction's */
-			promise_mcxt = NULL;
-			any_rolled_back = false;
-			break;
-		default:
-			break;
-	}
+	promise_mcxt = NULL;
+	composed = NULL;
+	any_rolled_back = false;
 }
 
 void
 sliced_promises_init(void)
 {
-	RegisterSubXactCallback(at_end_of_subtransaction, NULL);
-	RegisterXactCallback(at_end_of_transaction, NULL);
+	sliced_transaction_at_end(at_end_of_transaction, at_end_of_subtransaction);
 }
