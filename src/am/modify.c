@@ -224,15 +224,14 @@ insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 	{
 		MemoryContext old;
 		MemoryContext work = enter_work_context(&old);
-		SlicedWriter *writer = NULL;
+		SlicedRowTarget target = {.options = options, .hide = sliced_hides_slices(rel)};
 		SlicedRowToast rt;
 
-		sliced_row_toast(&rt, rel, tuple, NULL, NULL, false,
-						 &writer, options, sliced_hides_slices(rel));
-		if (writer != NULL)
+		sliced_row_toast(&rt, rel, tuple, NULL, false, &target);
+		if (target.writer != NULL)
 		{
-			sliced_row_write(&rt, writer);
-			sliced_writer_close(writer);
+			sliced_row_write(&rt, target.writer);
+			sliced_writer_close(target.writer);
 		}
 		rt.tuple->t_tableOid = slot->tts_tableOid;
 		if (spec_token != NULL)
@@ -291,7 +290,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 {
 	MemoryContext old;
 	MemoryContext work = NULL;
-	SlicedWriter *writer = NULL;
+	SlicedRowTarget target = {.options = options, .hide = sliced_hides_slices(rel)};
 	TupleTableSlot **inserted = slots;
 	bool		any_long = false;
 
@@ -311,10 +310,9 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 				inserted = palloc(nslots * sizeof(TupleTableSlot *));
 				memcpy(inserted, slots, nslots * sizeof(TupleTableSlot *));
 			}
-			sliced_row_toast(&rt, rel, tuple, NULL, NULL, false,
-							 &writer, options, sliced_hides_slices(rel));
-			if (writer != NULL)
-				sliced_row_write(&rt, writer);
+			sliced_row_toast(&rt, rel, tuple, NULL, false, &target);
+			if (target.writer != NULL)
+				sliced_row_write(&rt, target.writer);
 			any_long |= is_long_inline_row(&rt);
 			inserted[i] = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
 			ExecStoreHeapTuple(rt.tuple, inserted[i], false);
@@ -323,8 +321,8 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 			pfree(tuple);
 	}
 
-	if (writer != NULL)
-		sliced_writer_close(writer);
+	if (target.writer != NULL)
+		sliced_writer_close(target.writer);
 
 	insert_rows(rel, inserted, nslots, any_long, cid, options, bistate);
 
@@ -381,12 +379,11 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 	bool		decoded = sliced_is_decoded(rel);
 	bool		expose = decoded && oldtup != NULL && sliced_identity_needs_values(rel, oldtup);
 	bool		core_way = expose || sliced_toast_is_foreign(rel);
-	SlicedWriter *writer = NULL;
+	SlicedRowTarget target = {.hide = sliced_hides_slices(rel)};
 	SlicedRowToast rt;
 	TM_Result	result;
 
-	sliced_row_toast(&rt, rel, newtup, oldtup, NULL, core_way,
-					 &writer, 0, sliced_hides_slices(rel));
+	sliced_row_toast(&rt, rel, newtup, oldtup, core_way, &target);
 
 	/*
 	 * A pointer that stays is as good as in core for whoever decodes the row,
@@ -394,9 +391,9 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 	 */
 	if (decoded && (rt.new_values != NIL || rt.changed_values != NIL))
 	{
-		sliced_writer_close(writer);
-		writer = NULL;
-		sliced_row_toast(&rt, rel, newtup, oldtup, NULL, true, &writer, 0, false);
+		sliced_writer_close(target.writer);
+		target.writer = NULL;
+		sliced_row_toast(&rt, rel, newtup, oldtup, true, &target);
 	}
 	rt.tuple->t_tableOid = newtup->t_tableOid;
 
@@ -407,8 +404,8 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 		result = lock_and_expose(rel, otid, expose, cid, wait, tmfd);
 		if (result != TM_Ok)
 		{
-			if (writer != NULL)
-				sliced_writer_close(writer);
+			if (target.writer != NULL)
+				sliced_writer_close(target.writer);
 			return result;
 		}
 	}
@@ -420,12 +417,12 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 		sliced_old_row_expose(rel, otid, false);
 	if (result == TM_Ok)
 	{
-		if (writer != NULL)
-			sliced_row_write(&rt, writer);
+		if (target.writer != NULL)
+			sliced_row_write(&rt, target.writer);
 		sliced_row_delete_values(rel, rt.old_values, false);
 	}
-	if (writer != NULL)
-		sliced_writer_close(writer);
+	if (target.writer != NULL)
+		sliced_writer_close(target.writer);
 	return result;
 }
 

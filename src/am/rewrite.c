@@ -152,11 +152,11 @@ copy_row(Rewrite *rw, HeapTuple tuple)
 	copy = heap_form_tuple(RelationGetDescr(rw->newrel), rw->values, rw->isnull);
 	if (rw->writer != NULL && sliced_row_is_oversized(copy))
 	{
+		SlicedRowTarget target = {.writer = rw->writer, .keep_ids = rw->keep_ids};
 		SlicedRowToast rt;
 		bool		dying;
 
-		sliced_row_toast(&rt, rw->newrel, copy, NULL, rw->keep_ids, false,
-						 &rw->writer, 0, false);
+		sliced_row_toast(&rt, rw->newrel, copy, NULL, false, &target);
 		hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, &dying);
 		write_values(rw, &rt, dying);
 		copy = rt.tuple;

@@ -45,23 +45,30 @@ extern bool sliced_row_is_oversized(HeapTuple tuple);
 /* Longest row of this table that stays inline if nothing in it is external. */
 extern Size sliced_row_inline_limit(Relation rel);
 
+/* Where the values of rows are going to be written. */
+typedef struct SlicedRowTarget
+{
+	SlicedWriter *writer;		/* opened when it is needed, with what follows */
+	int			options;
+	bool		hide;
+
+	/*
+	 * If not NULL, says for every column which id its new value takes if it is
+	 * stored outside the row; InvalidOid for a fresh one.
+	 */
+	const Oid  *keep_ids;
+} SlicedRowTarget;
+
 /*
  * Toast 'newtup', whose previous version was 'oldtup' (ours, or NULL).
  *
  * Unchanged values of 'oldtup' stay as they are; for those that have changed a
- * little, only the difference is written.  Ids of new values come from '*writer',
- * which is opened with 'options' and 'hide' if it is NULL and needed.  With
- * 'core_way' the caller wants a row that core can toast; the result may be one
- * unasked, if the row is too long for us.
- *
- * 'keep_ids', if not NULL, says for every column which id its new value takes
- * if it is stored outside the row; InvalidOid for a fresh one.
- *
- * Memory of the result is the current context's and may point into 'newtup'.
+ * little, only the difference is written.  With 'core_way' the caller wants a row
+ * that core can toast; the result may be one unasked, if the row is too long for
+ * us.  Memory of the result is the current context's and may point into 'newtup'.
  */
 extern void sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup,
-							 HeapTuple oldtup, const Oid *keep_ids, bool core_way,
-							 SlicedWriter **writer, int options, bool hide);
+							 HeapTuple oldtup, bool core_way, SlicedRowTarget *target);
 
 /*
  * Hand the values to the writer.  Promises that are kept so are exchanged, in the
