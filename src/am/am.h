@@ -83,6 +83,7 @@ extern void sliced_target_raise(SlicedOptions *options, Relation rel);
 extern bool sliced_is_decoded(Relation rel);
 extern bool sliced_hides_slices(Relation rel);
 extern bool sliced_identity_needs_values(Relation rel, HeapTuple oldtup);
+extern LockTupleMode sliced_update_lock(Relation rel, HeapTuple oldtup, HeapTuple newtup);
 extern void sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose);
 
 #endif

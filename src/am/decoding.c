@@ -26,6 +26,7 @@
 #include "format/pointer.h"
 #include "replication/slot.h"
 #include "storage/bufmgr.h"
+#include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
@@ -114,6 +115,34 @@ sliced_identity_needs_values(Relation rel, HeapTuple oldtup)
 	}
 	bms_free(key);
 	return result;
+}
+
+/*
+ * Which lock will heap_update() take?  One that lets others go on who hold the
+ * row's key, as those do who insert rows that refer to it, unless the key changes.
+ */
+LockTupleMode
+sliced_update_lock(Relation rel, HeapTuple oldtup, HeapTuple newtup)
+{
+	Bitmapset  *key = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY);
+	TupleDesc	desc = RelationGetDescr(rel);
+	bool		changes = false;
+	int			i = -1;
+
+	while (!changes && (i = bms_next_member(key, i)) >= 0)
+	{
+		AttrNumber	attno = i + FirstLowInvalidHeapAttributeNumber;
+		Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
+		bool		oldnull;
+		bool		newnull;
+		Datum		oldvalue = heap_getattr(oldtup, attno, desc, &oldnull);
+		Datum		newvalue = heap_getattr(newtup, attno, desc, &newnull);
+
+		changes = oldnull != newnull ||
+			(!oldnull && !datumIsEqual(oldvalue, newvalue, att->attbyval, att->attlen));
+	}
+	bms_free(key);
+	return changes ? LockTupleExclusive : LockTupleNoKeyExclusive;
 }
 
 /*

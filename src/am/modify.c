@@ -352,15 +352,15 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
  * TM_Ok, too.
  */
 static TM_Result
-lock_and_expose(Relation rel, ItemPointer tid, bool expose, CommandId cid, bool wait,
-				TM_FailureData *tmfd)
+lock_and_expose(Relation rel, ItemPointer tid, bool expose, LockTupleMode lockmode,
+				CommandId cid, bool wait, TM_FailureData *tmfd)
 {
 	HeapTupleData tuple;
 	Buffer		buffer;
 	TM_Result	result;
 
 	tuple.t_self = *tid;
-	result = heap_lock_tuple(rel, &tuple, cid, LockTupleExclusive,
+	result = heap_lock_tuple(rel, &tuple, cid, lockmode,
 							 wait ? LockWaitBlock : LockWaitError, false, &buffer, tmfd);
 	ReleaseBuffer(buffer);
 	if (result == TM_Ok)
@@ -400,8 +400,8 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 	/* the flag may also be left over from a crash */
 	if (expose || (oldtup != NULL && HeapTupleHasExternal(oldtup)))
 	{
-		*lockmode = LockTupleExclusive;
-		result = lock_and_expose(rel, otid, expose, cid, wait, tmfd);
+		*lockmode = sliced_update_lock(rel, oldtup, rt.tuple);
+		result = lock_and_expose(rel, otid, expose, *lockmode, cid, wait, tmfd);
 		if (result != TM_Ok)
 		{
 			if (target.writer != NULL)
@@ -488,7 +488,7 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snaps
 	expose = sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);
 	if (expose || HeapTupleHasExternal(row))
 	{
-		result = lock_and_expose(rel, tid, expose, cid, wait, tmfd);
+		result = lock_and_expose(rel, tid, expose, LockTupleExclusive, cid, wait, tmfd);
 		if (result != TM_Ok)
 		{
 			heap_freetuple(row);

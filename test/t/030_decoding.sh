@@ -159,6 +159,19 @@ is "$(on pub -c 'SET ROLE somebody' -c 'SET sliced.logical_decoding = off' -c 'S
     -c 'SHOW sliced.logical_decoding' 2>/dev/null)" auto "also before the library is loaded"
 verified pub
 
+# an update that logs the old row goes on while others hold the row's key, as in heap
+for am in heap sliced; do
+    on pub -c "CREATE TABLE held_by_$am (id int PRIMARY KEY, v text, n int) USING $am" -c "ALTER TABLE held_by_$am REPLICA IDENTITY FULL" \
+        -c "INSERT INTO held_by_$am SELECT 1, dense(9000, 1), 0"
+    on pub -c "BEGIN; SELECT id FROM held_by_$am FOR KEY SHARE; PREPARE TRANSACTION 'held'" >/dev/null
+    for change in "n = 1" "v = v || 'x'" "id = 2"; do
+        on pub -c 'SET sliced.logical_decoding = on' -c "SET lock_timeout = '300ms'" \
+            -c "UPDATE held_by_$am SET $change RETURNING id, n, length(v)" 2>&1 | grep -v '^CONTEXT' || true
+    done >"$PGS_TMP/held_by_$am"
+    on pub -c "COMMIT PREPARED 'held'"
+done
+is "$(cat "$PGS_TMP/held_by_sliced")" "$(cat "$PGS_TMP/held_by_heap")" "others may hold the key of a row that is updated"
+
 # Slots created while transactions come and go: what a slot decodes is whole.
 on pub -c 'CREATE TABLE race (id serial PRIMARY KEY, who int, v text) USING sliced' -c 'ALTER TABLE race REPLICA IDENTITY FULL'
 touch "$PGS_TMP/racing"
