@@ -13,6 +13,7 @@ const char *
 sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 reseek_to,
 					SlicedSlice *slice)
 {
+	TransactionId writer = sliced_scan_inserter(ts);
 	uint32		have = row->payload_len;
 	int			part = 1;
 
@@ -41,10 +42,16 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 		problem = sliced_row_decode(&next, ts->data, ts->len, ts->objid, ts->seq);
 		if (problem)
 			return problem;
-		/* a longer or shorter version of the slice may have rows of these numbers too */
+
+		/*
+		 * A longer or shorter version of the slice may have rows of these numbers
+		 * too; and so may one of the same lengths, if the transaction that wrote the
+		 * first row has been aborted since, and another has appended something else.
+		 */
 		if (next.kind != SLICED_ROW_CONTINUATION || ts->seq != start + part ||
 			next.parts != part || next.rawlen != slice->rawlen ||
-			next.storedlen != slice->storedlen || next.codec != slice->codec)
+			next.storedlen != slice->storedlen || next.codec != slice->codec ||
+			!TransactionIdEquals(sliced_scan_inserter(ts), writer))
 			continue;
 		if (next.payload_len > slice->storedlen - have)
 			return "a continuation does not belong to the slice";

@@ -28,7 +28,8 @@ typedef struct SlicedSlice
 extern const char sliced_continuation_missing[];
 
 /*
- * Gather the rows of a slice.  The scan has just returned the first of them:
+ * Gather the rows of a slice, which have been written together, by one
+ * transaction.  The scan has just returned the first of them:
  * 'row', at raw offset 'start'.  'reseek_to' is 0 if the scan moves forward; if
  * not, the scan is turned to move forward up to row 'reseek_to'.  A buffer, if
  * one was needed, is palloc'd.

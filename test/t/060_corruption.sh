@@ -87,6 +87,14 @@ sql -c "UPDATE owner SET v = overlay(noise(40000, 1) placing 'x' FROM 100)"
 is "$(sql -c "SELECT * FROM sliced.verify('owner')" -c "SELECT v = overlay(noise(40000, 1) placing 'x' FROM 100) FROM owner")" t \
     "nothing is left of it"
 
+# The rows of a slice come from one transaction.  A reader may come upon the first of them just before
+# that transaction aborts, and another one appends to the value and writes a slice of the same lengths.
+sql -c 'CREATE TABLE mixed (v text) USING sliced' -c 'SET sliced.compression = zstd' -c "INSERT INTO mixed SELECT array_to_string(words('', 900), '')"
+damage mixed 'chunk_seq = 1' 100
+damage mixed 'chunk_seq = 1' 100
+is "$(message 'SELECT md5(v) FROM mixed')" 'XX001: value N of table "mixed" is corrupted at offset 0: a continuation of the slice is missing' \
+    "a row of another transaction is not taken for a part of the slice"
+
 # What heap has compressed is taken as it is, but not if it does not decompress: damaged bytes
 # must not become a value whose checksums are right.
 sql -c 'CREATE TABLE packed (id int, v text COMPRESSION lz4, w text COMPRESSION pglz) USING heap' \
