@@ -131,7 +131,7 @@ SELECT * FROM carry_all('refresh', '^SELECT . FROM [tpq]');
 
 -- locked rows
 INSERT INTO queries (query) SELECT query || ' FOR ' || lock FROM queries, unnest('{UPDATE,KEY SHARE OF t}'::text[]) lock
-    WHERE query ~ '^SELECT (t\.)?\* FROM t ?(WHERE|JOIN|ORDER|$)' AND query !~ 'TIES|GROUP';
+    WHERE query ~ '^SELECT (t\.)?\* FROM t ?(WHERE|JOIN|ORDER|$)' AND query !~ 'TIES|GROUP' ORDER BY n, lock;
 SELECT * FROM carry_all('insert', ' FOR (UPDATE|KEY)');
 SELECT * FROM carry_all('loop', ' FOR (UPDATE|KEY)');
 
