@@ -64,42 +64,12 @@ walk_modify(ModifyTable *node, const SlicedPlanVisitor *v)
 		v->modify(node, v->arg);
 }
 
+/* What a node that scans has besides its target list and its condition. */
 static void
-walk(Plan *plan, const SlicedPlanVisitor *v)
+walk_scan(Plan *plan, const SlicedPlanVisitor *v)
 {
-	ListCell   *lc;
-
-	if (plan == NULL)
-		return;
-	check_stack_depth();
-
-	visit(plan->targetlist, v);
-	visit(plan->qual, v);
-	foreach(lc, plan->initPlan)
-		visit(lfirst(lc), v);
-	walk(plan->lefttree, v);
-	walk(plan->righttree, v);
-
 	switch (nodeTag(plan))
 	{
-		case T_Result:
-			visit(((Result *) plan)->resconstantqual, v);
-			break;
-		case T_ModifyTable:
-			walk_modify((ModifyTable *) plan, v);
-			break;
-		case T_Append:
-			walk_list(((Append *) plan)->appendplans, v);
-			break;
-		case T_MergeAppend:
-			walk_list(((MergeAppend *) plan)->mergeplans, v);
-			break;
-		case T_BitmapAnd:
-			walk_list(((BitmapAnd *) plan)->bitmapplans, v);
-			break;
-		case T_BitmapOr:
-			walk_list(((BitmapOr *) plan)->bitmapplans, v);
-			break;
 		case T_SampleScan:
 			visit(((SampleScan *) plan)->tablesample, v);
 			break;
@@ -141,6 +111,19 @@ walk(Plan *plan, const SlicedPlanVisitor *v)
 		case T_CustomScan:
 			walk_list(((CustomScan *) plan)->custom_plans, v);
 			break;
+		default:
+			break;
+	}
+}
+
+/* What a join has. */
+static void
+walk_join(Plan *plan, const SlicedPlanVisitor *v)
+{
+	ListCell   *lc;
+
+	switch (nodeTag(plan))
+	{
 		case T_NestLoop:
 			visit(((Join *) plan)->joinqual, v);
 			foreach(lc, ((NestLoop *) plan)->nestParams)
@@ -161,6 +144,35 @@ walk(Plan *plan, const SlicedPlanVisitor *v)
 		case T_Memoize:
 			visit(((Memoize *) plan)->param_exprs, v);
 			break;
+		default:
+			break;
+	}
+}
+
+/* What other nodes have. */
+static void
+walk_other(Plan *plan, const SlicedPlanVisitor *v)
+{
+	switch (nodeTag(plan))
+	{
+		case T_Result:
+			visit(((Result *) plan)->resconstantqual, v);
+			break;
+		case T_ModifyTable:
+			walk_modify((ModifyTable *) plan, v);
+			break;
+		case T_Append:
+			walk_list(((Append *) plan)->appendplans, v);
+			break;
+		case T_MergeAppend:
+			walk_list(((MergeAppend *) plan)->mergeplans, v);
+			break;
+		case T_BitmapAnd:
+			walk_list(((BitmapAnd *) plan)->bitmapplans, v);
+			break;
+		case T_BitmapOr:
+			walk_list(((BitmapOr *) plan)->bitmapplans, v);
+			break;
 		case T_WindowAgg:
 			visit(((WindowAgg *) plan)->startOffset, v);
 			visit(((WindowAgg *) plan)->endOffset, v);
@@ -176,6 +188,26 @@ walk(Plan *plan, const SlicedPlanVisitor *v)
 		default:
 			break;
 	}
+}
+
+static void
+walk(Plan *plan, const SlicedPlanVisitor *v)
+{
+	ListCell   *lc;
+
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+
+	visit(plan->targetlist, v);
+	visit(plan->qual, v);
+	foreach(lc, plan->initPlan)
+		visit(lfirst(lc), v);
+	walk(plan->lefttree, v);
+	walk(plan->righttree, v);
+	walk_scan(plan, v);
+	walk_join(plan, v);
+	walk_other(plan, v);
 }
 
 void

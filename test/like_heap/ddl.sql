@@ -6,9 +6,14 @@ UPDATE t SET w = w || '+' WHERE id % 3 = 0;
 DELETE FROM t WHERE id % 7 = 0;
 CREATE INDEX t_k ON t (k);
 CREATE INDEX t_w ON t (md5(w));
+-- an error while the index is built, and the table is as before
+CREATE INDEX t_bad ON t ((1 / (id - 30)));
+CREATE INDEX t_bad ON t ((1 / (length(v) - length(v))));
 CREATE VIEW sums AS SELECT count(*), sum(length(v)) AS v, sum(hashtext(v)::bigint) AS hv,
     sum(hashtext(w)::bigint) AS hw FROM t;
 
+SELECT * FROM sums;
+UPDATE t SET v = v || 'after' WHERE id = 31;
 SELECT * FROM sums;
 VACUUM t;
 SELECT * FROM sums;
