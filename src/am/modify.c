@@ -203,8 +203,8 @@ is_core_way(Relation rel)
  * Insert 'tuple', speculatively if 'spec_token' is not NULL.
  */
 static void
-insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
-	   BulkInsertState bistate, const uint32 *spec_token)
+insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+			   BulkInsertState bistate, const uint32 *spec_token)
 {
 	bool		should_free;
 	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, true, &should_free);
@@ -250,14 +250,14 @@ static void
 sliced_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 					BulkInsertState bistate)
 {
-	insert(rel, slot, cid, options, bistate, NULL);
+	insert_toasted(rel, slot, cid, options, bistate, NULL);
 }
 
 static void
 sliced_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
 								int options, BulkInsertState bistate, uint32 spec_token)
 {
-	insert(rel, slot, cid, options, bistate, &spec_token);
+	insert_toasted(rel, slot, cid, options, bistate, &spec_token);
 }
 
 static void

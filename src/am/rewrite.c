@@ -181,7 +181,7 @@ copy_row(Rewrite *rw, HeapTuple tuple)
  * Must the row go into the new table?  Tells the rewrite module if not.
  */
 static bool
-survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
+row_survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 {
 	HTSV_Result state;
 
@@ -256,7 +256,7 @@ scan_in_physical_order(Rewrite *rw, TupleTableSlot *slot, Tuplesortstate *sort)
 			pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_BLKS_SCANNED,
 										 blocks_scanned(hscan));
 		}
-		if (!survives(rw, bslot->base.tuple, bslot->buffer))
+		if (!row_survives(rw, bslot->base.tuple, bslot->buffer))
 			continue;
 		if (sort != NULL)
 			tuplesort_putheaptuple(sort, bslot->base.tuple);
@@ -288,7 +288,7 @@ scan_in_index_order(Rewrite *rw, TupleTableSlot *slot, Relation index)
 		CHECK_FOR_INTERRUPTS();
 		if (scan->xs_recheck)
 			elog(ERROR, "CLUSTER does not support lossy index conditions");
-		if (!survives(rw, bslot->base.tuple, bslot->buffer))
+		if (!row_survives(rw, bslot->base.tuple, bslot->buffer))
 			continue;
 		copy_row(rw, bslot->base.tuple);
 		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED, rw->num_tuples);

@@ -61,13 +61,13 @@
 #define LAST_TAG	T_TidRangeScanState
 static ExecProcNodeMtd execute_scan[LAST_TAG - FIRST_TAG + 1];
 
-static void walk(PlanState *node, bool whole);
+static void mark_scans_below(PlanState *node, bool whole);
 
 static void
 walk_all(PlanState **nodes, int n, bool whole)
 {
 	for (int i = 0; i < n; i++)
-		walk(nodes[i], whole);
+		mark_scans_below(nodes[i], whole);
 }
 
 /* A toast relation that is not ours has values that nobody but the scan can fetch. */
@@ -123,7 +123,7 @@ visit_scan(ScanState *scan, bool whole)
 
 /* May the tuple that 'node' returns leave the query as a whole? */
 static void
-walk(PlanState *node, bool whole)
+mark_scans_below(PlanState *node, bool whole)
 {
 	ScanState  *scan = (ScanState *) node;
 
@@ -153,7 +153,7 @@ walk(PlanState *node, bool whole)
 			break;
 
 		case T_ProjectSetState:
-			walk(outerPlanState(node), false);
+			mark_scans_below(outerPlanState(node), false);
 			break;
 		case T_ResultState:
 		case T_AggState:
@@ -173,8 +173,8 @@ walk(PlanState *node, bool whole)
 		case T_SetOpState:
 		case T_LimitState:
 		case T_LockRowsState:
-			walk(outerPlanState(node), whole);
-			walk(innerPlanState(node), whole);
+			mark_scans_below(outerPlanState(node), whole);
+			mark_scans_below(innerPlanState(node), whole);
 			break;
 		case T_AppendState:
 			walk_all(((AppendState *) node)->appendplans, ((AppendState *) node)->as_nplans, whole);
@@ -184,10 +184,10 @@ walk(PlanState *node, bool whole)
 					 ((MergeAppendState *) node)->ms_nplans, whole);
 			break;
 		case T_SubqueryScanState:
-			walk(((SubqueryScanState *) node)->subplan, whole);
+			mark_scans_below(((SubqueryScanState *) node)->subplan, whole);
 			break;
 		case T_ModifyTableState:
-			walk(outerPlanState(node), true);
+			mark_scans_below(outerPlanState(node), true);
 			break;
 		default:
 			break;
@@ -214,7 +214,7 @@ sliced_columns_only(QueryDesc *query)
 
 	if (sliced_routine == NULL || query->planstate == NULL || !opened_ours(query->estate))
 		return;
-	walk(query->planstate, true);
+	mark_scans_below(query->planstate, true);
 	foreach(lc, query->estate->es_subplanstates)
-		walk(lfirst(lc), true);
+		mark_scans_below(lfirst(lc), true);
 }

@@ -12,10 +12,10 @@
 #include "nodes/parsenodes.h"
 #include "plan/plan.h"
 
-static void walk(Plan *plan, const SlicedPlanVisitor *v);
+static void walk_plan(Plan *plan, const SlicedPlanVisitor *v);
 
 static void
-visit(const void *expr, const SlicedPlanVisitor *v)
+visit_expression(const void *expr, const SlicedPlanVisitor *v)
 {
 	if (expr != NULL)
 		v->visit((Node *) expr, true, v->arg);
@@ -37,7 +37,7 @@ walk_list(List *plans, const SlicedPlanVisitor *v)
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		walk(lfirst(lc), v);
+		walk_plan(lfirst(lc), v);
 }
 
 static void
@@ -46,19 +46,19 @@ walk_modify(ModifyTable *node, const SlicedPlanVisitor *v)
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	visit(node->returningLists, v);
-	visit(node->onConflictSet, v);
-	visit(node->onConflictWhere, v);
+	visit_expression(node->returningLists, v);
+	visit_expression(node->onConflictSet, v);
+	visit_expression(node->onConflictWhere, v);
 	foreach(lc, node->withCheckOptionLists)
 		foreach(lc2, (List *) lfirst(lc))
-			visit(lfirst_node(WithCheckOption, lc2)->qual, v);
+			visit_expression(lfirst_node(WithCheckOption, lc2)->qual, v);
 	foreach(lc, node->mergeActionLists)
 		foreach(lc2, (List *) lfirst(lc))
 		{
 			MergeAction *action = lfirst_node(MergeAction, lc2);
 
-			visit(action->qual, v);
-			visit(action->targetList, v);
+			visit_expression(action->qual, v);
+			visit_expression(action->targetList, v);
 		}
 	if (v->modify)
 		v->modify(node, v->arg);
@@ -71,24 +71,24 @@ walk_scan(Plan *plan, const SlicedPlanVisitor *v)
 	switch (nodeTag(plan))
 	{
 		case T_SampleScan:
-			visit(((SampleScan *) plan)->tablesample, v);
+			visit_expression(((SampleScan *) plan)->tablesample, v);
 			break;
 		case T_IndexScan:
 			visit_arguments(((IndexScan *) plan)->indexqual, v);
 			visit_arguments(((IndexScan *) plan)->indexorderby, v);
-			visit(((IndexScan *) plan)->indexqualorig, v);
-			visit(((IndexScan *) plan)->indexorderbyorig, v);
+			visit_expression(((IndexScan *) plan)->indexqualorig, v);
+			visit_expression(((IndexScan *) plan)->indexorderbyorig, v);
 			break;
 		case T_IndexOnlyScan:
 			visit_arguments(((IndexOnlyScan *) plan)->indexqual, v);
 			visit_arguments(((IndexOnlyScan *) plan)->indexorderby, v);
-			visit(((IndexOnlyScan *) plan)->recheckqual, v);
+			visit_expression(((IndexOnlyScan *) plan)->recheckqual, v);
 			break;
 		case T_BitmapIndexScan:
 			visit_arguments(((BitmapIndexScan *) plan)->indexqual, v);
 			break;
 		case T_BitmapHeapScan:
-			visit(((BitmapHeapScan *) plan)->bitmapqualorig, v);
+			visit_expression(((BitmapHeapScan *) plan)->bitmapqualorig, v);
 			break;
 		case T_TidScan:
 			visit_arguments(((TidScan *) plan)->tidquals, v);
@@ -97,16 +97,16 @@ walk_scan(Plan *plan, const SlicedPlanVisitor *v)
 			visit_arguments(((TidRangeScan *) plan)->tidrangequals, v);
 			break;
 		case T_SubqueryScan:
-			walk(((SubqueryScan *) plan)->subplan, v);
+			walk_plan(((SubqueryScan *) plan)->subplan, v);
 			break;
 		case T_FunctionScan:
-			visit(((FunctionScan *) plan)->functions, v);
+			visit_expression(((FunctionScan *) plan)->functions, v);
 			break;
 		case T_ValuesScan:
-			visit(((ValuesScan *) plan)->values_lists, v);
+			visit_expression(((ValuesScan *) plan)->values_lists, v);
 			break;
 		case T_TableFuncScan:
-			visit(((TableFuncScan *) plan)->tablefunc, v);
+			visit_expression(((TableFuncScan *) plan)->tablefunc, v);
 			break;
 		case T_CustomScan:
 			walk_list(((CustomScan *) plan)->custom_plans, v);
@@ -125,24 +125,24 @@ walk_join(Plan *plan, const SlicedPlanVisitor *v)
 	switch (nodeTag(plan))
 	{
 		case T_NestLoop:
-			visit(((Join *) plan)->joinqual, v);
+			visit_expression(((Join *) plan)->joinqual, v);
 			foreach(lc, ((NestLoop *) plan)->nestParams)
-				visit(((NestLoopParam *) lfirst(lc))->paramval, v);
+				visit_expression(((NestLoopParam *) lfirst(lc))->paramval, v);
 			break;
 		case T_MergeJoin:
-			visit(((Join *) plan)->joinqual, v);
+			visit_expression(((Join *) plan)->joinqual, v);
 			visit_arguments(((MergeJoin *) plan)->mergeclauses, v);
 			break;
 		case T_HashJoin:
-			visit(((Join *) plan)->joinqual, v);
+			visit_expression(((Join *) plan)->joinqual, v);
 			visit_arguments(((HashJoin *) plan)->hashclauses, v);
-			visit(((HashJoin *) plan)->hashkeys, v);
+			visit_expression(((HashJoin *) plan)->hashkeys, v);
 			break;
 		case T_Hash:
-			visit(((Hash *) plan)->hashkeys, v);
+			visit_expression(((Hash *) plan)->hashkeys, v);
 			break;
 		case T_Memoize:
-			visit(((Memoize *) plan)->param_exprs, v);
+			visit_expression(((Memoize *) plan)->param_exprs, v);
 			break;
 		default:
 			break;
@@ -156,7 +156,7 @@ walk_other(Plan *plan, const SlicedPlanVisitor *v)
 	switch (nodeTag(plan))
 	{
 		case T_Result:
-			visit(((Result *) plan)->resconstantqual, v);
+			visit_expression(((Result *) plan)->resconstantqual, v);
 			break;
 		case T_ModifyTable:
 			walk_modify((ModifyTable *) plan, v);
@@ -174,16 +174,16 @@ walk_other(Plan *plan, const SlicedPlanVisitor *v)
 			walk_list(((BitmapOr *) plan)->bitmapplans, v);
 			break;
 		case T_WindowAgg:
-			visit(((WindowAgg *) plan)->startOffset, v);
-			visit(((WindowAgg *) plan)->endOffset, v);
+			visit_expression(((WindowAgg *) plan)->startOffset, v);
+			visit_expression(((WindowAgg *) plan)->endOffset, v);
 			visit_arguments(((WindowAgg *) plan)->runCondition, v);
 			break;
 		case T_Agg:
 			/* what is chained takes its expressions from the first */
 			break;
 		case T_Limit:
-			visit(((Limit *) plan)->limitOffset, v);
-			visit(((Limit *) plan)->limitCount, v);
+			visit_expression(((Limit *) plan)->limitOffset, v);
+			visit_expression(((Limit *) plan)->limitCount, v);
 			break;
 		default:
 			break;
@@ -191,7 +191,7 @@ walk_other(Plan *plan, const SlicedPlanVisitor *v)
 }
 
 static void
-walk(Plan *plan, const SlicedPlanVisitor *v)
+walk_plan(Plan *plan, const SlicedPlanVisitor *v)
 {
 	ListCell   *lc;
 
@@ -199,12 +199,12 @@ walk(Plan *plan, const SlicedPlanVisitor *v)
 		return;
 	check_stack_depth();
 
-	visit(plan->targetlist, v);
-	visit(plan->qual, v);
+	visit_expression(plan->targetlist, v);
+	visit_expression(plan->qual, v);
 	foreach(lc, plan->initPlan)
-		visit(lfirst(lc), v);
-	walk(plan->lefttree, v);
-	walk(plan->righttree, v);
+		visit_expression(lfirst(lc), v);
+	walk_plan(plan->lefttree, v);
+	walk_plan(plan->righttree, v);
 	walk_scan(plan, v);
 	walk_join(plan, v);
 	walk_other(plan, v);
@@ -213,6 +213,6 @@ walk(Plan *plan, const SlicedPlanVisitor *v)
 void
 sliced_plan_walk(PlannedStmt *stmt, const SlicedPlanVisitor *visitor)
 {
-	walk(stmt->planTree, visitor);
+	walk_plan(stmt->planTree, visitor);
 	walk_list(stmt->subplans, visitor);
 }

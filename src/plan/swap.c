@@ -70,7 +70,7 @@ called_function(Node *expr)
 
 /* The arguments of the function that an expression calls. */
 static List *
-arguments(Node *expr)
+call_arguments(Node *expr)
 {
 	return IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
 }
@@ -122,9 +122,9 @@ swap_part(Node *expr, Work *work)
 {
 	Oid		   *function;
 
-	while (arguments(expr) != NIL)
+	while (call_arguments(expr) != NIL)
 	{
-		expr = linitial(arguments(expr));
+		expr = linitial(call_arguments(expr));
 		function = called_function(expr);
 		if (function == NULL ||
 			!swap_function(function, SLICED_SWAP_PART, work))
@@ -222,7 +222,7 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	function = called_function(expr);
 	if (function != NULL)
 	{
-		List	   *args = arguments(expr);
+		List	   *args = call_arguments(expr);
 		bool		swapped = swap_function(function, SLICED_SWAP_EDIT, work);
 
 		/* what is changed may itself be the result of a change, on either side of || */
@@ -237,7 +237,7 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	{
 		case T_SubscriptingRef:
 			if (swap_subscript(expr, SLICED_SWAP_EDIT, work))
-				swap_editors(linitial(arguments(expr)), plan, work);
+				swap_editors(linitial(call_arguments(expr)), plan, work);
 			break;
 		case T_Var:
 			swap_editors_below((Var *) expr, plan, work);

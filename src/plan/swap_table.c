@@ -30,11 +30,11 @@ typedef struct SwapEntry
 	Oid			ours[NKINDS];	/* InvalidOid: it stays */
 } SwapEntry;
 
-typedef struct TypeEntry
+typedef struct SwappedType
 {
 	Oid			type;
 	bool		complete;		/* all of its swaps are in the table */
-} TypeEntry;
+} SwappedType;
 
 static MemoryContext table_mcxt;
 static HTAB *swaps;
@@ -54,7 +54,7 @@ begin_table(void)
 	generation = 0;
 	ctl.hcxt = table_mcxt;
 	swaps = hash_create("sliced swaps", 128, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	ctl.entrysize = sizeof(TypeEntry);
+	ctl.entrysize = sizeof(SwappedType);
 	types = hash_create("sliced swaps by type", 16, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	generation = sliced_registry_generation();
 }
@@ -160,7 +160,7 @@ add_toaster(Oid type)
 void
 sliced_swap_table_add(Oid type)
 {
-	TypeEntry  *entry;
+	SwappedType  *entry;
 	bool		found;
 
 	for (;;)

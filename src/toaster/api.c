@@ -15,7 +15,7 @@
 #include "value/promise.h"
 
 static SlicedDocument *
-document(FunctionCallInfo fcinfo, int arg)
+document_of_argument(FunctionCallInfo fcinfo, int arg)
 {
 	struct varatt_external ptr;
 
@@ -73,7 +73,7 @@ rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, uint32 le
 
 static const SlicedApi sliced_api_functions = {
 	.api = SLICED_TOASTER_API,
-	.document = document,
+	.document = document_of_argument,
 	.document_size = document_size,
 	.document_need = document_need,
 	.document_datum = document_datum,

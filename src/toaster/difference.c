@@ -41,7 +41,7 @@ experience_of(Oid relid, int attno)
 }
 
 static void
-remember(Experience *e, bool found)
+remember_outcome(Experience *e, bool found)
 {
 	e->failures = found ? 0 : Min(e->failures + 1, SLICED_COMPARE_BACKOFF);
 	e->skip = e->failures > 2 ? (1 << e->failures) - 1 : 0;
@@ -148,7 +148,7 @@ find_suffix(Comparison *c, uint32 prefix)
  * more than half of the value, since it needs all of the old value read.
  */
 static SlicedRope *
-better(SlicedRope *rope, SlicedRope *structural, const SlicedPolicy *policy)
+better_rope(SlicedRope *rope, SlicedRope *structural, const SlicedPolicy *policy)
 {
 	uint32		new;
 
@@ -242,7 +242,7 @@ sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
 		sliced_rope_add_base(rope, c.oldlen - suffix, suffix);
 	}
 	if (toaster->difference != NULL && len - prefix - suffix > SLICED_COMPARE_CLOSER)
-		rope = better(rope, structural_difference(toaster, old, raw, len), &toaster->policy);
-	remember(e, rope != NULL);
+		rope = better_rope(rope, structural_difference(toaster, old, raw, len), &toaster->policy);
+	remember_outcome(e, rope != NULL);
 	return rope;
 }

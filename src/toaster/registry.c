@@ -34,11 +34,11 @@
 #define NAME_SUFFIX		"_toaster"
 
 /* The toaster of a type, once it has been asked for. */
-typedef struct TypeEntry
+typedef struct TypeDefault
 {
 	Oid			type;
 	SlicedRegistered *registered;	/* or NULL */
-} TypeEntry;
+} TypeDefault;
 
 static MemoryContext registry_mcxt;		/* all that follows */
 static List *registered_toasters;
@@ -186,7 +186,7 @@ look_into_catalogs(void)
 {
 	while (registry_generation != generation)
 	{
-		HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(TypeEntry)};
+		HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(TypeDefault)};
 		MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "sliced toasters",
 												   ALLOCSET_SMALL_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(mcxt);
@@ -277,7 +277,7 @@ find_default(Oid type)
 SlicedRegistered *
 sliced_registered_default(Oid type)
 {
-	TypeEntry  *entry;
+	TypeDefault  *entry;
 	bool		found;
 
 	type = getBaseType(type);

@@ -190,7 +190,7 @@ sliced_document_rope(const SlicedDocument *doc)
 
 /* Read bytes of the document that are needed and not there. */
 static void
-fetch(SlicedDocument *doc, uint32 from, uint32 to)
+fetch_bytes(SlicedDocument *doc, uint32 from, uint32 to)
 {
 	char		buffer[TOAST_POINTER_SIZE];
 	struct varlena *datum = pointer_to(doc, buffer);
@@ -234,7 +234,7 @@ sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to)
 	doc->pins++;
 	PG_TRY();
 	{
-		fetch(doc, from, to);
+		fetch_bytes(doc, from, to);
 	}
 	PG_FINALLY();
 	{

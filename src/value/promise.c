@@ -71,7 +71,7 @@ static SlicedRope *composed;
 static PromiseKey composed_of;
 
 static Size
-memory_of(const SlicedRope *rope)
+rope_memory(const SlicedRope *rope)
 {
 	return sizeof(Promise) + sizeof(SlicedRope) + rope->nruns * sizeof(SlicedRun) +
 		sliced_rope_new_bytes(rope);
@@ -92,13 +92,13 @@ static void
 forget_rope(Promise *promise)
 {
 	forget_composed();
-	memory -= memory_of(promise->rope);
+	memory -= rope_memory(promise->rope);
 	pfree(promise->rope);
 	promise->rope = NULL;
 }
 
 static PromiseKey
-key_of(const struct varatt_external *ptr)
+promise_key(const struct varatt_external *ptr)
 {
 	PromiseKey	key = {ptr->va_toastrelid, ptr->va_valueid, sliced_pointer_size(ptr)};
 
@@ -112,29 +112,29 @@ is_stored(const Promise *promise)
 }
 
 static Promise *
-find(const PromiseKey *key)
+find_promise(const PromiseKey *key)
 {
 	return promise_mcxt == NULL ? NULL : hash_search(promises, key, HASH_FIND, NULL);
 }
 
 static Promise *
-find_datum(const struct varlena *datum)
+find_promise_of(const struct varlena *datum)
 {
 	struct varatt_external ptr;
 	PromiseKey	key;
 
 	if (promise_mcxt == NULL || !sliced_pointer_get(&ptr, datum))
 		return NULL;
-	key = key_of(&ptr);
-	return find(&key);
+	key = promise_key(&ptr);
+	return find_promise(&key);
 }
 
 /* The promise that the promise is based on, if that has been rolled back. */
 static Promise *
 rolled_back_base(const Promise *promise)
 {
-	PromiseKey	key = key_of(&promise->rope->base);
-	Promise    *base = find(&key);
+	PromiseKey	key = promise_key(&promise->rope->base);
+	Promise    *base = find_promise(&key);
 
 	return base == NULL || is_stored(base) ? NULL : base;
 }
@@ -239,7 +239,7 @@ sliced_rope_of(const struct varlena *datum)
 
 	if (!sliced_pointer_get(&ptr, datum))
 		return NULL;
-	promise = find_datum(datum);
+	promise = find_promise_of(datum);
 	if (promise != NULL && !is_stored(promise))
 	{
 		const SlicedRope *promised = rope_of(promise);
@@ -262,7 +262,7 @@ sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum)
 
 	if (!sliced_pointer_get(ptr, datum))
 		return false;
-	promise = find_datum(datum);
+	promise = find_promise_of(datum);
 	if (promise == NULL)
 		return true;
 	if (is_stored(promise))
@@ -272,7 +272,7 @@ sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum)
 
 /* The value itself. */
 static struct varlena *
-build(const SlicedRope *rope)
+build_value(const SlicedRope *rope)
 {
 	struct varlena *result = palloc(rope->len + VARHDRSZ);
 
@@ -316,7 +316,7 @@ begin_promises(void)
 
 /* Register a promise of what the rope describes; 'key' says where. */
 static void
-enter(const PromiseKey *key, const SlicedRope *rope, Oid maker)
+enter_promise(const PromiseKey *key, const SlicedRope *rope, Oid maker)
 {
 	SlicedRope *copy = sliced_rope_copy(rope, promise_mcxt);
 	Promise    *promise = hash_search(promises, key, HASH_ENTER, NULL);
@@ -325,14 +325,14 @@ enter(const PromiseKey *key, const SlicedRope *rope, Oid maker)
 	promise->maker = maker;
 	promise->stored = InvalidOid;
 	promise->used_up = false;
-	memory += memory_of(copy);
+	memory += rope_memory(copy);
 }
 
 /* Do promises have memory for another rope? */
 static bool
 has_memory_for(const SlicedRope *rope)
 {
-	return promise_mcxt == NULL || memory + memory_of(rope) <= SLICED_PROMISE_MEMORY;
+	return promise_mcxt == NULL || memory + rope_memory(rope) <= SLICED_PROMISE_MEMORY;
 }
 
 /* A promise of the rope. */
@@ -347,8 +347,8 @@ promise_rope(const SlicedRope *rope, Oid maker)
 	/* ids of promises are in no index */
 	do
 		key.valueid = unused_id(key.toastrelid);
-	while (find(&key) != NULL);
-	enter(&key, rope, maker);
+	while (find_promise(&key) != NULL);
+	enter_promise(&key, rope, maker);
 	result = palloc(TOAST_POINTER_SIZE);
 	sliced_pointer_set((char *) result, key.toastrelid, key.valueid, key.size);
 	return result;
@@ -368,7 +368,7 @@ typedef enum Loss
 static Loss
 possible_loss(const SlicedRope *rope)
 {
-	PromiseKey	key = key_of(&rope->base);
+	PromiseKey	key = promise_key(&rope->base);
 	Relation	toastrel;
 	Loss		result = LOSES_NOTHING;
 
@@ -377,7 +377,7 @@ possible_loss(const SlicedRope *rope)
 	toastrel = table_open(key.toastrelid, AccessShareLock);
 	if (toastrel->rd_createSubid > TopSubTransactionId)
 		result = LOSES_RELATION;
-	else if (find(&key) == NULL && sliced_value_may_go(toastrel, key.valueid))
+	else if (find_promise(&key) == NULL && sliced_value_may_go(toastrel, key.valueid))
 		result = LOSES_BASE;
 	table_close(toastrel, AccessShareLock);
 	return result;
@@ -385,26 +385,26 @@ possible_loss(const SlicedRope *rope)
 
 /* A datum for the rope: a promise, unless there is nothing to gain, or no memory. */
 static struct varlena *
-make(const SlicedRope *rope, Oid maker)
+make_datum(const SlicedRope *rope, Oid maker)
 {
 	SlicedRope *bytes;
 	struct varlena *value;
 
 	if (rope->len < SLICED_PROMISE_MIN || rope->len > MaxAllocSize - VARHDRSZ ||
 		!has_memory_for(rope))
-		return build(rope);
+		return build_value(rope);
 	switch (possible_loss(rope))
 	{
 		case LOSES_NOTHING:
 			return promise_rope(rope, maker);
 		case LOSES_BASE:
 			/* all bytes in memory, so that what follows can be based on this promise */
-			value = build(rope);
+			value = build_value(rope);
 			bytes = sliced_rope_make(&rope->base);
 			sliced_rope_add_bytes(bytes, VARDATA(value), rope->len);
 			return has_memory_for(bytes) ? promise_rope(bytes, maker) : value;
 		default:
-			return build(rope);
+			return build_value(rope);
 	}
 }
 
@@ -414,9 +414,9 @@ make(const SlicedRope *rope, Oid maker)
  * returns what it was given.  So nobody else has it.
  */
 static void
-release(const struct varlena *datum, const Node *expr)
+release_promise(const struct varlena *datum, const Node *expr)
 {
-	Promise    *promise = find_datum(datum);
+	Promise    *promise = find_promise_of(datum);
 	Oid			function = IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->funcid :
 		IsA(expr, OpExpr) ? ((OpExpr *) expr)->opfuncid : InvalidOid;
 
@@ -431,14 +431,14 @@ Datum
 sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope)
 {
 	Node	   *expr = fcinfo->flinfo->fn_expr;
-	struct varlena *result = make(rope, fcinfo->flinfo->fn_oid);
+	struct varlena *result = make_datum(rope, fcinfo->flinfo->fn_oid);
 	List	   *args = expr == NULL ? NIL : IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args :
 		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
 
 	for (int i = 0; i < Min(list_length(args), 2); i++)
 		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
-			release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
-					list_nth(args, i));
+			release_promise((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
+							list_nth(args, i));
 	return PointerGetDatum(result);
 }
 
@@ -459,7 +459,7 @@ sliced_promise_unchanged(FunctionCallInfo fcinfo)
 bool
 sliced_promise_renew(struct varlena *datum)
 {
-	Promise    *promise = find_datum(datum);
+	Promise    *promise = find_promise_of(datum);
 
 	if (promise == NULL || is_stored(promise))
 		return true;
@@ -470,7 +470,7 @@ sliced_promise_renew(struct varlena *datum)
 		if (!has_memory_for(rope))
 			return false;
 		memcpy(datum, promise_rope(rope, InvalidOid), TOAST_POINTER_SIZE);
-		promise = find_datum(datum);
+		promise = find_promise_of(datum);
 	}
 	promise->used_up = true;
 	return true;
@@ -495,7 +495,7 @@ void
 sliced_promise_kept(struct varlena *datum, Oid valueid)
 {
 	struct varatt_external ptr;
-	Promise    *promise = find_datum(datum);
+	Promise    *promise = find_promise_of(datum);
 
 	if (promise == NULL || is_stored(promise))
 		return;
@@ -518,7 +518,7 @@ sliced_promise_read(Relation toastrel, Oid valueid, uint32 size, uint32 offset, 
 					char *dest)
 {
 	PromiseKey	key = {RelationGetRelid(toastrel), valueid, size};
-	Promise    *promise = find(&key);
+	Promise    *promise = find_promise(&key);
 
 	if (promise == NULL)
 		return false;

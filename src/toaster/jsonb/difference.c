@@ -16,28 +16,28 @@
 #include "toaster/jsonb/tree.h"
 #include "value/document.h"
 
-typedef struct Comparison
+typedef struct DocumentComparison
 {
 	const SlicedRope *old;		/* the whole of it */
 	SlicedDocument *doc;		/* likewise */
 	SlicedRope *rope;
 	int			level;			/* how deep we are */
-} Comparison;
+} DocumentComparison;
 
 /* A container of the new document: where its data is, and its entries. */
-typedef struct New
+typedef struct NewContainer
 {
 	JsonbContainer *container;
 	uint32		len;
 	uint32		count;
 	uint32		nentries;
 	const char *data;
-} New;
+} NewContainer;
 
-static New
+static NewContainer
 open_new(JsonbContainer *container, uint32 len)
 {
-	New			new = {.container = container, .len = len};
+	NewContainer new = {.container = container, .len = len};
 
 	new.count = JsonContainerSize(container);
 	new.nentries = JsonContainerIsObject(container) ? new.count * 2 : new.count;
@@ -46,14 +46,14 @@ open_new(JsonbContainer *container, uint32 len)
 }
 
 static bool
-is_same(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
+is_same(DocumentComparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
 {
 	return old_len == len && memcmp(sliced_document_need(c->doc, at, len), bytes, len) == 0;
 }
 
 /* A value that has changed; perhaps just a word in the middle of a long text. */
 static void
-compare_bytes(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
+compare_bytes(DocumentComparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
 {
 	const char *old = sliced_document_need(c->doc, at, old_len);
 	uint32		limit = Min(old_len, len);
@@ -69,15 +69,15 @@ compare_bytes(Comparison *c, uint32 at, uint32 old_len, const char *bytes, uint3
 	sliced_rope_add_rope(c->rope, c->old, at + old_len - suffix, suffix);
 }
 
-static void compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len,
-							   const New *new);
+static void compare_containers(DocumentComparison *c, const SlicedNode *old, uint32 old_len,
+							   const NewContainer *new);
 
 /*
  * Compare a value of the new document, whose data is [begin, end), with the old
  * one that may be the same.
  */
 static void
-compare_values(Comparison *c, const SlicedNode *old, uint32 i, const New *new, JEntry entry,
+compare_values(DocumentComparison *c, const SlicedNode *old, uint32 i, const NewContainer *new, JEntry entry,
 			   uint32 begin, uint32 end)
 {
 	uint32		old_begin = sliced_node_begin(old, i);
@@ -91,7 +91,7 @@ compare_values(Comparison *c, const SlicedNode *old, uint32 i, const New *new, J
 	else if (JBE_ISCONTAINER(entry) && JBE_ISCONTAINER(old_entry))
 	{
 		SlicedNode	old_child = sliced_node_open(c->doc, old->data + old_start);
-		New			child = open_new((JsonbContainer *) (new->data + start), end - start);
+		NewContainer child = open_new((JsonbContainer *) (new->data + start), end - start);
 
 		sliced_rope_add_bytes(c->rope, new->data + begin, start - begin);
 		compare_containers(c, &old_child, old_end - old_start, &child);
@@ -102,7 +102,7 @@ compare_values(Comparison *c, const SlicedNode *old, uint32 i, const New *new, J
 
 /* Which entry of the old container has the same key, or the same number? */
 static bool
-find_counterpart(const SlicedNode *old, const New *new, uint32 i, uint32 key_begin,
+find_counterpart(const SlicedNode *old, const NewContainer *new, uint32 i, uint32 key_begin,
 				 uint32 key_end, uint32 *number)
 {
 	if (sliced_node_is_object(old))
@@ -119,7 +119,7 @@ find_counterpart(const SlicedNode *old, const New *new, uint32 i, uint32 key_beg
 
 /* How many elements at the ends of two arrays are the same? */
 static uint32
-common_elements(Comparison *c, const SlicedNode *old, const New *new)
+common_elements(DocumentComparison *c, const SlicedNode *old, const NewContainer *new)
 {
 	uint32		limit = Min(old->count, new->count);
 	uint32		n = 0;
@@ -149,7 +149,7 @@ common_elements(Comparison *c, const SlicedNode *old, const New *new)
 }
 
 static void
-compare_containers(Comparison *c, const SlicedNode *old, uint32 old_len, const New *new)
+compare_containers(DocumentComparison *c, const SlicedNode *old, uint32 old_len, const NewContainer *new)
 {
 	uint32		first = new->nentries - new->count;
 	uint32		key_begin = 0;
@@ -214,9 +214,9 @@ SlicedRope *
 sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len)
 {
 	const SlicedRope *whole = sliced_document_rope(old);
-	Comparison	c = {.old = whole, .doc = old, .rope = sliced_rope_make(&whole->base)};
+	DocumentComparison c = {.old = whole, .doc = old, .rope = sliced_rope_make(&whole->base)};
 	SlicedNode	node = sliced_node_open(old, 0);
-	New			new = open_new((JsonbContainer *) raw, len);
+	NewContainer new = open_new((JsonbContainer *) raw, len);
 
 	compare_containers(&c, &node, whole->len, &new);
 	return c.rope->len == len ? c.rope : NULL;

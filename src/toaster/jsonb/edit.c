@@ -115,7 +115,7 @@ is_aligned(uint32 type)
 
 /* How much padding a value of this type needs that begins at 'pos'. */
 static inline uint32
-padding(uint32 type, uint64 pos)
+padding_of(uint32 type, uint64 pos)
 {
 	return is_aligned(type) ? INTALIGN(pos) - pos : 0;
 }
@@ -134,7 +134,7 @@ add_entry(Making *m, uint32 type, uint32 len)
 static void
 add_new(Making *m, const SlicedFragment *new)
 {
-	uint32		pad = padding(new->type, m->end);
+	uint32		pad = padding_of(new->type, m->end);
 
 	add_padding(m, pad);
 	add_new_data(m, new);
@@ -145,8 +145,8 @@ add_new(Making *m, const SlicedFragment *new)
 static void
 add_old(Making *m, uint32 type, uint32 begin, uint32 end)
 {
-	uint32		old_pad = padding(type, begin);
-	uint32		pad = padding(type, m->end);
+	uint32		old_pad = padding_of(type, begin);
+	uint32		pad = padding_of(type, m->end);
 
 	if (pad == old_pad)
 		add_old_data(m, begin, end);

@@ -51,7 +51,7 @@ typedef enum Outcome
 } Outcome;
 
 static Outcome
-changed(SlicedRope *rope, SlicedRope **result)
+outcome_of(SlicedRope *rope, SlicedRope **result)
 {
 	*result = rope;
 	return rope == NULL ? LEAVE_TO_CORE : CHANGED;
@@ -59,7 +59,7 @@ changed(SlicedRope *rope, SlicedRope **result)
 
 /* The result of the function, if core is not to make it. */
 static Datum
-finish(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope *rope)
+result_of(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope *rope)
 {
 	switch (outcome)
 	{
@@ -107,7 +107,7 @@ entries_of(Jsonb *jsonb)
 
 /* Merge an object into the target, which is one too. */
 static Outcome
-merge(const Target *target, Jsonb *other, SlicedRope **result)
+merge_object(const Target *target, Jsonb *other, SlicedRope **result)
 {
 	const SlicedNode *root = &target->root;
 	Entries		entries = entries_of(other);
@@ -127,13 +127,13 @@ merge(const Target *target, Jsonb *other, SlicedRope **result)
 		values[k] = (SlicedEdit) {root->count + i, true, found, entries.fragments[count + k]};
 	}
 	memcpy(edits + nedits, values, count * sizeof(SlicedEdit));
-	return changed(sliced_node_edit(target->rope, root, target->len, edits, nedits + count),
-				   result);
+	return outcome_of(sliced_node_edit(target->rope, root, target->len, edits, nedits + count),
+					  result);
 }
 
 /* Append the elements of an array, or a scalar or an object. */
 static Outcome
-append(const Target *target, Jsonb *other, SlicedRope **result)
+append_elements(const Target *target, Jsonb *other, SlicedRope **result)
 {
 	Entries		entries = {1};
 	SlicedEdit *edits;
@@ -149,8 +149,8 @@ append(const Target *target, Jsonb *other, SlicedRope **result)
 	edits = palloc(entries.n * sizeof(SlicedEdit));
 	for (int i = 0; i < entries.n; i++)
 		edits[i] = (SlicedEdit) {target->root.nentries, true, false, entries.fragments[i]};
-	return changed(sliced_node_edit(target->rope, &target->root, target->len, edits, entries.n),
-				   result);
+	return outcome_of(sliced_node_edit(target->rope, &target->root, target->len, edits, entries.n),
+					  result);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_concat);
@@ -171,10 +171,10 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 			 JB_ROOT_COUNT(other) == 0)
 		outcome = UNCHANGED;
 	else if (!sliced_node_is_object(&target.root))
-		outcome = append(&target, other, &rope);
+		outcome = append_elements(&target, other, &rope);
 	else if (JB_ROOT_IS_OBJECT(other))
-		outcome = merge(&target, other, &rope);
-	return finish(fcinfo, jsonb_concat, outcome, rope);
+		outcome = merge_object(&target, other, &rope);
+	return result_of(fcinfo, jsonb_concat, outcome, rope);
 }
 
 /* Remove 'n' keys from an object. */
@@ -209,7 +209,7 @@ remove_keys(const Target *target, Datum *keys, bool *isnull, int n, SlicedRope *
 	for (uint32 i = 0; i < root->nentries; i++)
 		if (removed[i % root->count])
 			edits[nedits++] = (SlicedEdit) {.at = i, .remove = true};
-	return changed(sliced_node_edit(target->rope, root, target->len, edits, nedits), result);
+	return outcome_of(sliced_node_edit(target->rope, root, target->len, edits, nedits), result);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete);
@@ -226,7 +226,7 @@ sliced_edit_jsonb_delete(PG_FUNCTION_ARGS)
 	if (!get_target(fcinfo, &target))
 		return jsonb_delete(fcinfo);
 	outcome = remove_keys(&target, &key, &isnull, 1, &rope);
-	return finish(fcinfo, jsonb_delete, outcome, rope);
+	return result_of(fcinfo, jsonb_delete, outcome, rope);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_array);
@@ -246,7 +246,7 @@ sliced_edit_jsonb_delete_array(PG_FUNCTION_ARGS)
 		return jsonb_delete_array(fcinfo);
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &keys, &isnull, &n);
 	outcome = remove_keys(&target, keys, isnull, n, &rope);
-	return finish(fcinfo, jsonb_delete_array, outcome, rope);
+	return result_of(fcinfo, jsonb_delete_array, outcome, rope);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_idx);
@@ -267,10 +267,10 @@ sliced_edit_jsonb_delete_idx(PG_FUNCTION_ARGS)
 	if (i >= 0 && i < target.root.count)
 	{
 		edit.at = i;
-		outcome = changed(sliced_node_edit(target.rope, &target.root, target.len, &edit, 1),
-						  &rope);
+		outcome = outcome_of(sliced_node_edit(target.rope, &target.root, target.len, &edit, 1),
+							 &rope);
 	}
-	return finish(fcinfo, jsonb_delete_idx, outcome, rope);
+	return result_of(fcinfo, jsonb_delete_idx, outcome, rope);
 }
 
 /* ---- changes along a path ---- */
@@ -285,7 +285,7 @@ typedef enum Operation
 	DELETE						/* #- */
 } Operation;
 
-typedef struct Walk
+typedef struct PathWalk
 {
 	const SlicedRope *doc;
 	Operation	operation;
@@ -293,22 +293,22 @@ typedef struct Walk
 	Datum	   *names;
 	bool	   *isnull;
 	SlicedFragment new;
-} Walk;
+} PathWalk;
 
-static Outcome walk(const Walk *w, const SlicedNode *node, uint32 len, int level,
-					SlicedRope **result);
+static Outcome walk_path(const PathWalk *w, const SlicedNode *node, uint32 len, int level,
+						 SlicedRope **result);
 
 /* Make these changes of one node. */
 static Outcome
-edit(const Walk *w, const SlicedNode *node, uint32 len, const SlicedEdit *edits, int nedits,
-	 SlicedRope **result)
+edit_document(const PathWalk *w, const SlicedNode *node, uint32 len, const SlicedEdit *edits, int nedits,
+			  SlicedRope **result)
 {
-	return changed(sliced_node_edit(w->doc, node, len, edits, nedits), result);
+	return outcome_of(sliced_node_edit(w->doc, node, len, edits, nedits), result);
 }
 
 /* The path leads through the value of entry 'i'. */
 static Outcome
-go_on(const Walk *w, const SlicedNode *node, uint32 len, int level, uint32 i,
+go_on(const PathWalk *w, const SlicedNode *node, uint32 len, int level, uint32 i,
 	  SlicedRope **result)
 {
 	SlicedPlace place = sliced_node_place(node, i);
@@ -322,15 +322,15 @@ go_on(const Walk *w, const SlicedNode *node, uint32 len, int level, uint32 i,
 	if (!sliced_place_is_container(&place))
 		return w->operation == ASSIGN ? LEAVE_TO_CORE : UNCHANGED;
 	child = sliced_node_open(node->doc, place.start);
-	outcome = walk(w, &child, place.len, level + 1, &rope);
+	outcome = walk_path(w, &child, place.len, level + 1, &rope);
 	if (outcome != CHANGED)
 		return outcome;
 	change.new = sliced_fragment_rope(JENTRY_ISCONTAINER, rope);
-	return edit(w, node, len, &change, 1, result);
+	return edit_document(w, node, len, &change, 1, result);
 }
 
 static Outcome
-walk_object(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+walk_object(const PathWalk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
 {
 	text	   *name = (text *) DatumGetPointer(w->names[level]);
 	bool		last = level == w->nnames - 1;
@@ -344,12 +344,12 @@ walk_object(const Walk *w, const SlicedNode *node, uint32 len, int level, Sliced
 		edits[0] = (SlicedEdit) {.at = i, .remove = true};
 		edits[1] = (SlicedEdit) {.at = node->count + i, .remove = true};
 		if (w->operation == DELETE)
-			return edit(w, node, len, edits, 2, result);
+			return edit_document(w, node, len, edits, 2, result);
 		if (w->operation == INSERT_BEFORE || w->operation == INSERT_AFTER)
 			return LEAVE_TO_CORE;	/* an error */
 		edits[1].insert = true;
 		edits[1].new = w->new;
-		return edit(w, node, len, &edits[1], 1, result);
+		return edit_document(w, node, len, &edits[1], 1, result);
 	}
 	if (w->operation == ASSIGN && !last)
 		return LEAVE_TO_CORE;	/* it makes the missing part of the path */
@@ -359,7 +359,7 @@ walk_object(const Walk *w, const SlicedNode *node, uint32 len, int level, Sliced
 							 sliced_fragment_bytes(JENTRY_ISSTRING, VARDATA_ANY(name),
 												   VARSIZE_ANY_EXHDR(name))};
 	edits[1] = (SlicedEdit) {node->count + i, true, false, w->new};
-	return edit(w, node, len, edits, 2, result);
+	return edit_document(w, node, len, edits, 2, result);
 }
 
 /* An element of a path as an index. */
@@ -375,7 +375,7 @@ parse_index(Datum name, int *index)
 }
 
 static Outcome
-walk_array(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+walk_array(const PathWalk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
 {
 	bool		last = level == w->nnames - 1;
 	SlicedEdit	change = {.insert = w->operation != DELETE, .new = w->new};
@@ -391,7 +391,7 @@ walk_array(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedR
 			return go_on(w, node, len, level, i, result);
 		change.at = w->operation == INSERT_AFTER ? i + 1 : i;
 		change.remove = w->operation != INSERT_BEFORE && w->operation != INSERT_AFTER;
-		return edit(w, node, len, &change, 1, result);
+		return edit_document(w, node, len, &change, 1, result);
 	}
 	/* an error, or what is missing before the element, or the path to it */
 	if (w->operation == ASSIGN && (!last || i < 0 || i > node->count))
@@ -399,12 +399,12 @@ walk_array(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedR
 	if (!last || w->operation == DELETE || w->operation == REPLACE)
 		return UNCHANGED;
 	change.at = i < 0 ? 0 : node->count;
-	return edit(w, node, len, &change, 1, result);
+	return edit_document(w, node, len, &change, 1, result);
 }
 
 /* Walk along the path, from 'level' on. */
 static Outcome
-walk(const Walk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+walk_path(const PathWalk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
 {
 	return sliced_node_is_object(node) ? walk_object(w, node, len, level, result) :
 		walk_array(w, node, len, level, result);
@@ -427,7 +427,7 @@ static Datum
 change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, ArrayType *path,
 			   Jsonb *new)
 {
-	Walk		w = {.operation = operation};
+	PathWalk	w = {.operation = operation};
 	Target		target;
 	SlicedRope *rope = NULL;
 	Outcome		outcome;
@@ -436,7 +436,7 @@ change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, Ar
 		return core(fcinfo);
 	deconstruct_array(path, TEXTOID, -1, false, TYPALIGN_INT, &w.names, &w.isnull, &w.nnames);
 	if (w.nnames == 0)
-		return finish(fcinfo, core, UNCHANGED, NULL);
+		return result_of(fcinfo, core, UNCHANGED, NULL);
 
 	/*
 	 * The former is an error.  Longer paths are left to core: every level copies
@@ -447,8 +447,8 @@ change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, Ar
 	if (new != NULL)
 		w.new = fragment_of(new);
 	w.doc = target.rope;
-	outcome = walk(&w, &target.root, target.len, 0, &rope);
-	return finish(fcinfo, core, outcome, rope);
+	outcome = walk_path(&w, &target.root, target.len, 0, &rope);
+	return result_of(fcinfo, core, outcome, rope);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_set);
@@ -512,7 +512,7 @@ sliced_edit_jsonb_set_lax(PG_FUNCTION_ARGS)
 
 /* Assign as core does with document, path and new value. */
 static Datum
-assign(FunctionCallInfo fcinfo)
+assign_subscript(FunctionCallInfo fcinfo)
 {
 	Jsonb	   *source;
 	JsonbValue	new;
@@ -551,8 +551,8 @@ sliced_edit_jsonb_subscript(PG_FUNCTION_ARGS)
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("jsonb subscript in assignment must not be null"));
 	if (PG_ARGISNULL(0))
-		return assign(fcinfo);
-	return change_at_path(fcinfo, assign, ASSIGN, path,
+		return assign_subscript(fcinfo);
+	return change_at_path(fcinfo, assign_subscript, ASSIGN, path,
 						  PG_ARGISNULL(1) ?
 						  DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("null"))) :
 						  PG_GETARG_JSONB_P(1));

@@ -26,31 +26,31 @@ max_long(uint32 len)
 }
 
 /* A long value: bytes [start, end) of the document. */
-typedef struct Long
+typedef struct LongValue
 {
 	uint32		start;
 	uint32		end;
 	uint32		own;			/* without long values in it */
-} Long;
+} LongValue;
 
-typedef struct Search
+typedef struct LongValues
 {
 	const char *document;
 	int			n;
 	int			max;			/* room for so many */
-	Long	   *found;
-} Search;
+	LongValue *found;
+} LongValues;
 
 static void
-add_long(Search *s, uint32 start, uint32 end, uint32 own)
+add_long(LongValues *s, uint32 start, uint32 end, uint32 own)
 {
 	if (s->n == s->max)
 	{
 		s->max = Max(16, s->max * 2);
-		s->found = s->found == NULL ? palloc(s->max * sizeof(Long)) :
-			repalloc(s->found, s->max * sizeof(Long));
+		s->found = s->found == NULL ? palloc(s->max * sizeof(LongValue)) :
+			repalloc(s->found, s->max * sizeof(LongValue));
 	}
-	s->found[s->n++] = (Long) {start, end, own};
+	s->found[s->n++] = (LongValue) {start, end, own};
 }
 
 /*
@@ -58,7 +58,7 @@ add_long(Search *s, uint32 start, uint32 end, uint32 own)
  * left without those.
  */
 static uint32
-search(Search *s, JsonbContainer *container, uint32 len)
+find_long_values(LongValues *s, JsonbContainer *container, uint32 len)
 {
 	uint32		count = JsonContainerSize(container);
 	uint32		nentries = JsonContainerIsObject(container) ? count * 2 : count;
@@ -78,7 +78,7 @@ search(Search *s, JsonbContainer *container, uint32 len)
 		{
 			rest -= own;
 			if (JBE_ISCONTAINER(entry))
-				own = search(s, (JsonbContainer *) (data + start), own);
+				own = find_long_values(s, (JsonbContainer *) (data + start), own);
 			if (own < SLICED_LONG_VALUE)
 				rest += own;
 			else
@@ -92,8 +92,8 @@ search(Search *s, JsonbContainer *container, uint32 len)
 static int
 longest_first(const void *a, const void *b)
 {
-	uint32		x = ((const Long *) a)->own;
-	uint32		y = ((const Long *) b)->own;
+	uint32		x = ((const LongValue *) a)->own;
+	uint32		y = ((const LongValue *) b)->own;
 
 	return x < y ? 1 : x > y ? -1 : 0;
 }
@@ -102,8 +102,8 @@ longest_first(const void *a, const void *b)
 static int
 outer_first(const void *a, const void *b)
 {
-	const Long *x = a;
-	const Long *y = b;
+	const LongValue *x = a;
+	const LongValue *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -124,12 +124,12 @@ cut_upto(SlicedCut *cuts, int *ncuts, int region, uint32 *done, uint32 to)
  * any, is 'i'.  Returns the next long value that is not in it.
  */
 static int
-cut_region(const Search *s, int i, int region, uint32 end, uint32 *done,
+cut_region(const LongValues *s, int i, int region, uint32 end, uint32 *done,
 		   SlicedCut *cuts, int *ncuts)
 {
 	while (i < s->n && s->found[i].start < end)
 	{
-		const Long *inner = &s->found[i];
+		const LongValue *inner = &s->found[i];
 
 		cut_upto(cuts, ncuts, region, done, inner->start);
 		i = cut_region(s, i + 1, i + 1, inner->end, done, cuts, ncuts);
@@ -142,20 +142,20 @@ int
 sliced_jsonb_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 {
 	JsonbContainer *root = (JsonbContainer *) raw;
-	Search		s = {.document = raw};
+	LongValues	s = {.document = raw};
 	uint32		done = 0;
 
 	if (len < SLICED_CUT_MIN || JsonContainerIsScalar(root))
 		return 0;
-	search(&s, root, len);
+	find_long_values(&s, root, len);
 	if (s.n == 0)
 		return 0;
 	if (s.n > max_long(len))
 	{
-		qsort(s.found, s.n, sizeof(Long), longest_first);
+		qsort(s.found, s.n, sizeof(LongValue), longest_first);
 		s.n = max_long(len);
 	}
-	qsort(s.found, s.n, sizeof(Long), outer_first);
+	qsort(s.found, s.n, sizeof(LongValue), outer_first);
 
 	*cuts = palloc((2 * s.n + 1) * sizeof(SlicedCut));
 	*ncuts = 0;

@@ -79,7 +79,7 @@ as_text(FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place)
 /* ---- one step: -> and ->> ---- */
 
 static Datum
-field(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
+jsonb_field(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 {
 	SlicedNode	node;
 	SlicedPlace place;
@@ -94,7 +94,7 @@ field(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 }
 
 static Datum
-element(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
+jsonb_element(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 {
 	SlicedNode	node;
 	SlicedPlace place;
@@ -106,18 +106,18 @@ element(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 	return result(fcinfo, node.doc, &place);
 }
 
-JSONB_FUNCTION(sliced_jsonb_field, field(fcinfo, jsonb_object_field, as_jsonb))
-JSONB_FUNCTION(sliced_jsonb_field_part, field(fcinfo, jsonb_object_field, as_part))
-JSONB_FUNCTION(sliced_jsonb_field_text, field(fcinfo, jsonb_object_field_text, as_text))
-JSONB_FUNCTION(sliced_jsonb_element, element(fcinfo, jsonb_array_element, as_jsonb))
-JSONB_FUNCTION(sliced_jsonb_element_part, element(fcinfo, jsonb_array_element, as_part))
-JSONB_FUNCTION(sliced_jsonb_element_text, element(fcinfo, jsonb_array_element_text, as_text))
+JSONB_FUNCTION(sliced_jsonb_field, jsonb_field(fcinfo, jsonb_object_field, as_jsonb))
+JSONB_FUNCTION(sliced_jsonb_field_part, jsonb_field(fcinfo, jsonb_object_field, as_part))
+JSONB_FUNCTION(sliced_jsonb_field_text, jsonb_field(fcinfo, jsonb_object_field_text, as_text))
+JSONB_FUNCTION(sliced_jsonb_element, jsonb_element(fcinfo, jsonb_array_element, as_jsonb))
+JSONB_FUNCTION(sliced_jsonb_element_part, jsonb_element(fcinfo, jsonb_array_element, as_part))
+JSONB_FUNCTION(sliced_jsonb_element_text, jsonb_element(fcinfo, jsonb_array_element_text, as_text))
 
 /* ---- several steps: #>, #>>, jsonb_extract_path(), subscripts ---- */
 
 /* Go one step of a path. */
 static bool
-step(const SlicedNode *node, text *name, SlicedPlace *place)
+step_into(const SlicedNode *node, text *name, SlicedPlace *place)
 {
 	char	   *digits;
 	char	   *end;
@@ -135,7 +135,7 @@ step(const SlicedNode *node, text *name, SlicedPlace *place)
 }
 
 static Datum
-path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
+jsonb_at_path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 {
 	SlicedNode	node;
 	SlicedPlace place;
@@ -156,15 +156,15 @@ path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 			PG_RETURN_NULL();
 		if (!first)
 			node = sliced_node_open(node.doc, place.start);
-		if (!step(&node, DatumGetTextPP(name), &place))
+		if (!step_into(&node, DatumGetTextPP(name), &place))
 			PG_RETURN_NULL();
 	}
 	return result(fcinfo, node.doc, &place);
 }
 
-JSONB_FUNCTION(sliced_jsonb_extract_path, path(fcinfo, jsonb_extract_path, as_jsonb))
-JSONB_FUNCTION(sliced_jsonb_extract_path_part, path(fcinfo, jsonb_extract_path, as_part))
-JSONB_FUNCTION(sliced_jsonb_extract_path_text, path(fcinfo, jsonb_extract_path_text, as_text))
+JSONB_FUNCTION(sliced_jsonb_extract_path, jsonb_at_path(fcinfo, jsonb_extract_path, as_jsonb))
+JSONB_FUNCTION(sliced_jsonb_extract_path_part, jsonb_at_path(fcinfo, jsonb_extract_path, as_part))
+JSONB_FUNCTION(sliced_jsonb_extract_path_text, jsonb_at_path(fcinfo, jsonb_extract_path_text, as_text))
 
 /* ---- what is there: ?, ?|, ?&, jsonb_typeof() and the like ---- */
 
@@ -325,7 +325,7 @@ need_for_containment(const SlicedNode *node, uint32 len, JsonbContainer *other)
 
 /* Does argument 'arg' contain the other one? */
 static Datum
-contains(FunctionCallInfo fcinfo, PGFunction core, int arg)
+jsonb_contains_part(FunctionCallInfo fcinfo, PGFunction core, int arg)
 {
 	Jsonb	   *other = PG_GETARG_JSONB_P(1 - arg);
 	SlicedNode	node;
@@ -336,8 +336,8 @@ contains(FunctionCallInfo fcinfo, PGFunction core, int arg)
 	return run_on_document(fcinfo, core, arg, node.doc);
 }
 
-JSONB_FUNCTION(sliced_jsonb_contains, contains(fcinfo, jsonb_contains, 0))
-JSONB_FUNCTION(sliced_jsonb_contained, contains(fcinfo, jsonb_contained, 1))
+JSONB_FUNCTION(sliced_jsonb_contains, jsonb_contains_part(fcinfo, jsonb_contains, 0))
+JSONB_FUNCTION(sliced_jsonb_contained, jsonb_contains_part(fcinfo, jsonb_contained, 1))
 
 /* ---- jsonpath ---- */
 
@@ -507,7 +507,7 @@ need_for_item(SlicedDocument *doc, JsonPathItem *item)
 }
 
 static Datum
-query(FunctionCallInfo fcinfo, PGFunction core)
+query_path(FunctionCallInfo fcinfo, PGFunction core)
 {
 	SlicedNode	node;
 	JsonPathItem item;
@@ -521,20 +521,20 @@ query(FunctionCallInfo fcinfo, PGFunction core)
 	return run_on_document(fcinfo, core, 0, doc);
 }
 
-JSONB_FUNCTION(sliced_jsonb_path_exists, query(fcinfo, jsonb_path_exists))
-JSONB_FUNCTION(sliced_jsonb_path_exists_tz, query(fcinfo, jsonb_path_exists_tz))
-JSONB_FUNCTION(sliced_jsonb_path_exists_opr, query(fcinfo, jsonb_path_exists_opr))
-JSONB_FUNCTION(sliced_jsonb_path_match, query(fcinfo, jsonb_path_match))
-JSONB_FUNCTION(sliced_jsonb_path_match_tz, query(fcinfo, jsonb_path_match_tz))
-JSONB_FUNCTION(sliced_jsonb_path_match_opr, query(fcinfo, jsonb_path_match_opr))
-JSONB_FUNCTION(sliced_jsonb_path_query_array, query(fcinfo, jsonb_path_query_array))
-JSONB_FUNCTION(sliced_jsonb_path_query_array_tz, query(fcinfo, jsonb_path_query_array_tz))
-JSONB_FUNCTION(sliced_jsonb_path_query_first, query(fcinfo, jsonb_path_query_first))
-JSONB_FUNCTION(sliced_jsonb_path_query_first_tz, query(fcinfo, jsonb_path_query_first_tz))
+JSONB_FUNCTION(sliced_jsonb_path_exists, query_path(fcinfo, jsonb_path_exists))
+JSONB_FUNCTION(sliced_jsonb_path_exists_tz, query_path(fcinfo, jsonb_path_exists_tz))
+JSONB_FUNCTION(sliced_jsonb_path_exists_opr, query_path(fcinfo, jsonb_path_exists_opr))
+JSONB_FUNCTION(sliced_jsonb_path_match, query_path(fcinfo, jsonb_path_match))
+JSONB_FUNCTION(sliced_jsonb_path_match_tz, query_path(fcinfo, jsonb_path_match_tz))
+JSONB_FUNCTION(sliced_jsonb_path_match_opr, query_path(fcinfo, jsonb_path_match_opr))
+JSONB_FUNCTION(sliced_jsonb_path_query_array, query_path(fcinfo, jsonb_path_query_array))
+JSONB_FUNCTION(sliced_jsonb_path_query_array_tz, query_path(fcinfo, jsonb_path_query_array_tz))
+JSONB_FUNCTION(sliced_jsonb_path_query_first, query_path(fcinfo, jsonb_path_query_first))
+JSONB_FUNCTION(sliced_jsonb_path_query_first_tz, query_path(fcinfo, jsonb_path_query_first_tz))
 
 /* Does the path lead to one place, or to none?  Then core is not needed. */
 static Destination
-destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *place)
+path_destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *place)
 {
 	JsonPath   *jsonpath = PG_GETARG_JSONPATH_P(1);
 	Jsonb	   *vars = PG_GETARG_JSONB_P(2);
@@ -568,7 +568,7 @@ query_set(FunctionCallInfo fcinfo, PGFunction core)
 		return core(fcinfo);
 	if (context == NULL)
 	{
-		where = destination(fcinfo, &doc, &place);
+		where = path_destination(fcinfo, &doc, &place);
 		if (where == BEYOND)
 			return core(fcinfo);
 		context = SRF_FIRSTCALL_INIT();

@@ -37,8 +37,8 @@ add_varlena(SlicedRope *rope, const struct varlena *value)
 
 /* Bytes [0, upto) of the value, 'middle', and the value's bytes from 'from' on. */
 static Datum
-replace(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 upto,
-		const char *middle, uint32 middle_len, uint32 from)
+replace_bytes(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 upto,
+			  const char *middle, uint32 middle_len, uint32 from)
 {
 	SlicedRope *rope = sliced_rope_make(&value->base);
 
@@ -62,7 +62,7 @@ cut_out(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 start, uint32 e
 
 /* Either side may be ours; if both are, the longer one is shared. */
 static bool
-concatenate(FunctionCallInfo fcinfo, Datum *result)
+concatenate_values(FunctionCallInfo fcinfo, Datum *result)
 {
 	struct varlena *left = (struct varlena *) PG_GETARG_POINTER(0);
 	struct varlena *right = (struct varlena *) PG_GETARG_POINTER(1);
@@ -72,14 +72,14 @@ concatenate(FunctionCallInfo fcinfo, Datum *result)
 	if (left_rope != NULL && (right_rope == NULL || right_rope->len <= left_rope->len))
 	{
 		right = pg_detoast_datum_packed(right);
-		*result = replace(fcinfo, left_rope, left_rope->len, VARDATA_ANY(right),
+		*result = replace_bytes(fcinfo, left_rope, left_rope->len, VARDATA_ANY(right),
 						 VARSIZE_ANY_EXHDR(right), left_rope->len);
 		return true;
 	}
 	if (right_rope != NULL)
 	{
 		left = pg_detoast_datum_packed(left);
-		*result = replace(fcinfo, right_rope, 0, VARDATA_ANY(left),
+		*result = replace_bytes(fcinfo, right_rope, 0, VARDATA_ANY(left),
 						 VARSIZE_ANY_EXHDR(left), 0);
 		return true;
 	}
@@ -93,7 +93,7 @@ sliced_edit_textcat(PG_FUNCTION_ARGS)
 {
 	Datum		result;
 
-	return concatenate(fcinfo, &result) ? result : textcat(fcinfo);
+	return concatenate_values(fcinfo, &result) ? result : textcat(fcinfo);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_byteacat);
@@ -103,7 +103,7 @@ sliced_edit_byteacat(PG_FUNCTION_ARGS)
 {
 	Datum		result;
 
-	return concatenate(fcinfo, &result) ? result : byteacat(fcinfo);
+	return concatenate_values(fcinfo, &result) ? result : byteacat(fcinfo);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_concat);
@@ -156,7 +156,7 @@ overlay_bytea(FunctionCallInfo fcinfo, const bytea *new, int32 length, Datum *re
 	if (our_argument(fcinfo, &rope) == NULL ||
 		!overlay_range(PG_GETARG_INT32(2), length, &first, &next))
 		return false;
-	*result = replace(fcinfo, rope, Min(first, rope->len), VARDATA_ANY(new),
+	*result = replace_bytes(fcinfo, rope, Min(first, rope->len), VARDATA_ANY(new),
 					 VARSIZE_ANY_EXHDR(new), Min(next, rope->len));
 	return true;
 }
@@ -195,7 +195,7 @@ overlay_text(FunctionCallInfo fcinfo, const text *new, int32 length, Datum *resu
 	if (value == NULL || !overlay_range(PG_GETARG_INT32(2), length, &first, &next) ||
 		!sliced_char_offset(value, first, &first) || !sliced_char_offset(value, next, &next))
 		return false;
-	*result = replace(fcinfo, rope, first, VARDATA_ANY(new), VARSIZE_ANY_EXHDR(new),
+	*result = replace_bytes(fcinfo, rope, first, VARDATA_ANY(new), VARSIZE_ANY_EXHDR(new),
 					 next);
 	return true;
 }
@@ -237,7 +237,7 @@ sliced_edit_bytea_set_byte(PG_FUNCTION_ARGS)
 	SlicedRope *rope;
 
 	if (our_argument(fcinfo, &rope) != NULL && n >= 0 && n < rope->len)
-		return replace(fcinfo, rope, n, &byte, 1, n + 1);
+		return replace_bytes(fcinfo, rope, n, &byte, 1, n + 1);
 	return byteaSetByte(fcinfo);
 }
 
@@ -256,7 +256,7 @@ sliced_edit_bytea_set_bit(PG_FUNCTION_ARGS)
 		char		byte = VARDATA_ANY(detoast_attr_slice(value, n / 8, 1))[0];
 
 		byte = (byte & ~(1 << n % 8)) | (bit << n % 8);
-		return replace(fcinfo, rope, n / 8, &byte, 1, n / 8 + 1);
+		return replace_bytes(fcinfo, rope, n / 8, &byte, 1, n / 8 + 1);
 	}
 	return byteaSetBit(fcinfo);
 }

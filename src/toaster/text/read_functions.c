@@ -105,7 +105,7 @@ rest_from(struct varlena *value, uint32 size, uint32 offset, Datum *result)
  * substr(value, start, length); what is before the start is passed over.
  */
 static bool
-substring(struct varlena *value, uint32 size, int32 start, int32 length, Datum *result)
+substring_of(struct varlena *value, uint32 size, int32 start, int32 length, Datum *result)
 {
 	int32		end;
 	int32		first = Max(start, 1) - 1;
@@ -133,7 +133,7 @@ sliced_text_substr(PG_FUNCTION_ARGS)
 	Datum		result;
 
 	if (value != NULL &&
-		substring(value, size, PG_GETARG_INT32(1), PG_GETARG_INT32(2), &result))
+		substring_of(value, size, PG_GETARG_INT32(1), PG_GETARG_INT32(2), &result))
 		return result;
 	return text_substr(fcinfo);
 }
