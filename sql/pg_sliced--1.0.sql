@@ -38,6 +38,9 @@ LANGUAGE C;
 CREATE FUNCTION sliced.jsonb_toaster(jsonb) RETURNS sliced.toaster_handler
 AS 'MODULE_PATHNAME', 'sliced_jsonb_toaster'
 LANGUAGE C;
+CREATE FUNCTION sliced.array_toaster(anyarray) RETURNS sliced.toaster_handler
+AS 'MODULE_PATHNAME', 'sliced_array_toaster'
+LANGUAGE C;
 
 CREATE FUNCTION sliced.list_toasters(
     OUT name name, OUT type regtype, OUT function regprocedure, OUT is_default bool)
@@ -320,4 +323,66 @@ LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
 
 CREATE FUNCTION sliced.edit_jsonb_subscript(jsonb, jsonb, bool, VARIADIC text[]) RETURNS jsonb
 AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_subscript'
+LANGUAGE C IMMUTABLE PARALLEL UNSAFE;
+
+-- Arrays.  Subscripts, which are not functions, become calls of some of these.
+
+CREATE FUNCTION sliced.array_ndims(anyarray) RETURNS int
+AS 'MODULE_PATHNAME', 'sliced_array_ndims'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_dims(anyarray) RETURNS text
+AS 'MODULE_PATHNAME', 'sliced_array_dims'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_lower(anyarray, int) RETURNS int
+AS 'MODULE_PATHNAME', 'sliced_array_lower'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_upper(anyarray, int) RETURNS int
+AS 'MODULE_PATHNAME', 'sliced_array_upper'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_length(anyarray, int) RETURNS int
+AS 'MODULE_PATHNAME', 'sliced_array_length'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_cardinality(anyarray) RETURNS int
+AS 'MODULE_PATHNAME', 'sliced_array_cardinality'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_element(anyarray, int) RETURNS anyelement
+AS 'MODULE_PATHNAME', 'sliced_array_element'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_element(anyarray, int[]) RETURNS anyelement
+AS 'MODULE_PATHNAME', 'sliced_array_element_of_many'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_slice(anyarray, int[], int) RETURNS anyarray
+AS 'MODULE_PATHNAME', 'sliced_array_slice'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.array_subscripts(int[]) RETURNS int[]
+AS 'MODULE_PATHNAME', 'sliced_array_subscripts'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION sliced.edit_array_element(anyarray, int[], anyelement) RETURNS anyarray
+AS 'MODULE_PATHNAME', 'sliced_edit_array_element'
+LANGUAGE C IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_array_slice(anyarray, int[], int, anyarray) RETURNS anyarray
+AS 'MODULE_PATHNAME', 'sliced_edit_array_slice'
+LANGUAGE C IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_array_append(anycompatiblearray, anycompatible) RETURNS anycompatiblearray
+AS 'MODULE_PATHNAME', 'sliced_edit_array_append'
+LANGUAGE C IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_array_prepend(anycompatible, anycompatiblearray) RETURNS anycompatiblearray
+AS 'MODULE_PATHNAME', 'sliced_edit_array_prepend'
+LANGUAGE C IMMUTABLE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.edit_array_cat(anycompatiblearray, anycompatiblearray) RETURNS anycompatiblearray
+AS 'MODULE_PATHNAME', 'sliced_edit_array_cat'
 LANGUAGE C IMMUTABLE PARALLEL UNSAFE;

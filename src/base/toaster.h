@@ -107,6 +107,12 @@ struct SlicedSwapWork
 {
 	/* The function of this name in the toaster's schema; InvalidOid if it may not be used. */
 	Oid			(*function) (SlicedSwapWork *work, const char *name, int nargs, const Oid *argtypes);
+
+	/*
+	 * Set this if the arguments of a call that reads may be evaluated only if there is
+	 * something to subscript.  That has to be harmless to evaluate, as it is done twice.
+	 */
+	bool		unless_null;
 };
 
 /* ---- the toaster ---- */

@@ -19,6 +19,7 @@
 #include "base/identity.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
 #include "plan/plan.h"
@@ -75,47 +76,6 @@ call_arguments(Node *expr)
 	return IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
 }
 
-/* ---- subscripts ---- */
-
-static Oid
-function_for_toaster(SlicedSwapWork *public, const char *name, int nargs, const Oid *argtypes)
-{
-	Work	   *work = (Work *) public;
-	Oid			function = sliced_swap_function(work->namespace, name, nargs, argtypes);
-
-	if (OidIsValid(function))
-		work->used = list_append_unique_oid(work->used, function);
-	return function;
-}
-
-/*
- * Turn a subscript, which core evaluates in ways of its own, into a function call
- * in the same place in memory, if the type's toaster has one for it.
- */
-static bool
-swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
-{
-	SubscriptingRef *ref = (SubscriptingRef *) expr;
-	SlicedRegistered *registered = sliced_registered_default(ref->refcontainertype);
-	const SlicedToaster *toaster;
-	FuncExpr   *call;
-
-	StaticAssertStmt(sizeof(FuncExpr) <= sizeof(SubscriptingRef), "no room for a FuncExpr");
-
-	if (registered == NULL || (ref->refassgnexpr != NULL) != (kind == SLICED_SWAP_EDIT))
-		return false;
-	work->namespace = registered->namespace;
-	toaster = sliced_registered_load(registered);
-	call = toaster->swap_subscript == NULL ? NULL :
-		toaster->swap_subscript(ref, kind, &work->public);
-	if (call == NULL)
-		return false;
-	memcpy(expr, call, sizeof(FuncExpr));
-	return true;
-}
-
-/* ---- functions that read ---- */
-
 /* The expression's function is one of ours: is its argument a part of something? */
 static void
 swap_part(Node *expr, Work *work)
@@ -132,6 +92,95 @@ swap_part(Node *expr, Work *work)
 	}
 }
 
+/* ---- subscripts ---- */
+
+static Oid
+function_for_toaster(SlicedSwapWork *public, const char *name, int nargs, const Oid *argtypes)
+{
+	Work	   *work = (Work *) public;
+	Oid			function = sliced_swap_function(work->namespace, name, nargs, argtypes);
+
+	if (OidIsValid(function))
+		work->used = list_append_unique_oid(work->used, function);
+	return function;
+}
+
+/* The call, unless what it subscripts is NULL: then the subscripts are not evaluated. */
+static Expr *
+unless_null(const SubscriptingRef *ref, FuncExpr *call)
+{
+	NullTest   *test = makeNode(NullTest);
+	CaseWhen   *when = makeNode(CaseWhen);
+	CaseExpr   *result = makeNode(CaseExpr);
+
+	test->arg = copyObject(ref->refexpr);
+	test->nulltesttype = IS_NULL;
+	test->location = -1;
+	when->expr = (Expr *) test;
+	when->result = (Expr *) makeNullConst(ref->refrestype, ref->reftypmod, ref->refcollid);
+	when->location = -1;
+	result->casetype = ref->refrestype;
+	result->casecollid = ref->refcollid;
+	result->args = list_make1(when);
+	result->defresult = (Expr *) call;
+	result->location = -1;
+	return (Expr *) result;
+}
+
+/* An element of varchar(10)[] is a varchar(10), which a call does not tell. */
+static Expr *
+with_typmod(const SubscriptingRef *ref, Expr *expr)
+{
+	return ref->reftypmod == -1 ? expr :
+		(Expr *) makeRelabelType(expr, ref->refrestype, ref->reftypmod, ref->refcollid,
+								 COERCE_IMPLICIT_CAST);
+}
+
+/* Put another expression in the place of a subscript in memory. */
+static void
+replace_subscript(SubscriptingRef *ref, const Expr *expr)
+{
+	StaticAssertStmt(sizeof(FuncExpr) <= sizeof(SubscriptingRef), "no room for a FuncExpr");
+	StaticAssertStmt(sizeof(CaseExpr) <= sizeof(SubscriptingRef), "no room for a CaseExpr");
+	StaticAssertStmt(sizeof(RelabelType) <= sizeof(SubscriptingRef), "no room for a RelabelType");
+	memcpy(ref, expr, IsA(expr, FuncExpr) ? sizeof(FuncExpr) :
+		   IsA(expr, CaseExpr) ? sizeof(CaseExpr) : sizeof(RelabelType));
+}
+
+/*
+ * Turn a subscript, which core evaluates in ways of its own, into a function call
+ * in the same place in memory, if the type's toaster has one for it.
+ */
+static bool
+swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
+{
+	SubscriptingRef *ref = (SubscriptingRef *) expr;
+	SlicedRegistered *registered = sliced_registered_default(ref->refcontainertype);
+	const SlicedToaster *toaster;
+	FuncExpr   *call;
+
+	if (registered == NULL || (ref->refassgnexpr != NULL) != (kind == SLICED_SWAP_EDIT))
+		return false;
+	work->namespace = registered->namespace;
+	work->public.unless_null = false;
+	toaster = sliced_registered_load(registered);
+	call = toaster->swap_subscript == NULL ? NULL :
+		toaster->swap_subscript(ref, kind, &work->public);
+	if (call == NULL)
+		return false;
+	if (kind == SLICED_SWAP_EDIT)
+		replace_subscript(ref, (Expr *) call);
+	else
+	{
+		swap_part((Node *) call, work);
+		replace_subscript(ref, with_typmod(ref, work->public.unless_null ?
+										   unless_null(ref, call) : (Expr *) call));
+	}
+	return true;
+}
+
+/* ---- functions that read ---- */
+
 static bool
 swap_readers(Node *expr, Work *work)
 {
@@ -139,8 +188,8 @@ swap_readers(Node *expr, Work *work)
 
 	if (expr == NULL)
 		return false;
-	if (IsA(expr, SubscriptingRef) && swap_subscript(expr, SLICED_SWAP_READ, work))
-		swap_part(expr, work);
+	if (IsA(expr, SubscriptingRef))
+		swap_subscript(expr, SLICED_SWAP_READ, work);
 	function = called_function(expr);
 	if (function != NULL && swap_function(function, SLICED_SWAP_READ, work))
 		swap_part(expr, work);

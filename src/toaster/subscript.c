@@ -8,14 +8,13 @@
 #include "nodes/makefuncs.h"
 #include "toaster/subscript.h"
 
-/* Is it harmless to evaluate the expression at any time? */
-static bool
-is_harmless(const Node *expr)
+bool
+sliced_is_harmless(const Node *expr)
 {
 	if (expr == NULL)
 		return true;
 	if (IsA(expr, RelabelType))
-		return is_harmless((const Node *) ((const RelabelType *) expr)->arg);
+		return sliced_is_harmless((const Node *) ((const RelabelType *) expr)->arg);
 	/* a parameter of the executor may stand for a subquery */
 	return IsA(expr, Const) || IsA(expr, Var) ||
 		(IsA(expr, Param) && ((const Param *) expr)->paramkind == PARAM_EXTERN);
@@ -33,7 +32,7 @@ all_are_harmless(const List *subscripts, bool assigns_any)
 	ListCell   *lc;
 
 	foreach(lc, subscripts)
-		if (!is_harmless(lfirst(lc)) || !(assigns_any || is_never_null(lfirst(lc))))
+		if (!sliced_is_harmless(lfirst(lc)) || !(assigns_any || is_never_null(lfirst(lc))))
 			return false;
 	return true;
 }
@@ -41,7 +40,7 @@ all_are_harmless(const List *subscripts, bool assigns_any)
 bool
 sliced_subscripts_are_harmless(const SubscriptingRef *ref)
 {
-	bool		assigns_any = is_harmless((const Node *) ref->refassgnexpr);
+	bool		assigns_any = sliced_is_harmless((const Node *) ref->refassgnexpr);
 
 	return all_are_harmless(ref->refupperindexpr, assigns_any) &&
 		all_are_harmless(ref->reflowerindexpr, assigns_any);

@@ -9,6 +9,9 @@
 
 #include "nodes/primnodes.h"
 
+/* Is it harmless to evaluate the expression at any time?  NULL is. */
+extern bool sliced_is_harmless(const Node *expr);
+
 /*
  * Core evaluates subscripts only if there is a container, and the value to assign
  * only if no subscript is NULL.  May they be evaluated in any case?

@@ -1,0 +1,341 @@
+/*
+ * edit_functions.c
+ *	  Assignments to elements and slices of arrays, and functions of core that add
+ *	  to an array, as promises.
+ *
+ * As in toaster/text/edit_functions.c, results and errors are core's for every
+ * argument; what is not a value of ours, and everything that is an error, is left
+ * to core.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "common/int.h"
+#include "format/pointer.h"
+#include "toaster/array/splice.h"
+#include "toaster/array/subscripts.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
+#include "value/promise.h"
+
+/* What is changed: argument 'arg', not fetched, if it is a value of ours. */
+typedef struct Target
+{
+	SlicedArray array;
+	SlicedRope *whole;
+	ArrayMetaState *type;
+} Target;
+
+static bool
+is_ours(FunctionCallInfo fcinfo, int arg)
+{
+	struct varatt_external ptr;
+
+	return !PG_ARGISNULL(arg) && sliced_pointer_get(&ptr, (struct varlena *) PG_GETARG_POINTER(arg));
+}
+
+/* The document stays until others are looked at: fetch other arguments first. */
+static bool
+get_target(FunctionCallInfo fcinfo, int arg, Target *target)
+{
+	if (!is_ours(fcinfo, arg) || !sliced_array_get(fcinfo, arg, &target->array))
+		return false;
+	target->whole = sliced_rope_of((struct varlena *) PG_GETARG_POINTER(arg));
+	target->type = sliced_array_element_type(fcinfo, target->array.elemtype);
+	return true;
+}
+
+/* Make the change.  False if it is an error, or anything else for core. */
+static bool
+finish(FunctionCallInfo fcinfo, const Target *target, const SlicedSplice *splice, Datum *result)
+{
+	SlicedRope *rope = sliced_splice(&target->array, target->whole, splice);
+
+	if (rope == NULL)
+		return false;
+	*result = sliced_promise_result(fcinfo, rope);
+	return true;
+}
+
+/* Argument 'arg' as an item of the array that is argument 'array_arg'. */
+static SlicedItems
+get_item(FunctionCallInfo fcinfo, int arg, int array_arg)
+{
+	Oid			elemtype = sliced_array_argument_type(fcinfo, array_arg);
+
+	return sliced_items_one(sliced_array_element_type(fcinfo, elemtype), PG_GETARG_DATUM(arg),
+							PG_ARGISNULL(arg));
+}
+
+/* The result is argument 'arg' as it is. */
+static Datum
+unchanged(FunctionCallInfo fcinfo, int arg)
+{
+	SlicedRope *rope = sliced_rope_of((struct varlena *) PG_GETARG_POINTER(arg));
+
+	if (arg == 0 || rope == NULL)
+		return arg == 0 ? sliced_promise_unchanged(fcinfo) : PG_GETARG_DATUM(arg);
+	return sliced_promise_result(fcinfo, rope);
+}
+
+/*
+ * The items take the places [lower, lower + n) of a one-dimensional array: of items, or
+ * in front of them, or behind them.  There are NULLs between those and the array's items.
+ */
+static void
+put(SlicedSplice *s, const SlicedArray *array, int lower, SlicedItems items)
+{
+	int64		at = (int64) lower - array->lbs[0];
+	int64		end = at + items.n;
+
+	s->items = items;
+	s->at = Min(Max(at, 0), array->nitems);
+	s->remove = Max(Min(end, array->nitems) - s->at, 0);
+	s->gap_before = Max(at - array->nitems, 0);
+	s->gap_after = Max(-end, 0);
+	if (at < 0)
+		s->lbs[0] = lower;
+	/* core makes one even if the items leave no gap */
+	s->needs_bitmap |= -at > 1 || end - array->nitems > 1;
+	s->dims[0] = array->nitems - s->remove + s->gap_before + items.n + s->gap_after;
+}
+
+/* ---- assignment to an element ---- */
+
+static bool
+assign_element(FunctionCallInfo fcinfo, const SlicedSubscripts *subscripts, Datum *result)
+{
+	Target		target;
+	SlicedSplice s;
+	SlicedItems items;
+
+	if (!is_ours(fcinfo, 0))
+		return false;
+	items = get_item(fcinfo, 2, 0);
+	if (!get_target(fcinfo, 0, &target) || target.array.ndim != subscripts->n)
+		return false;
+	s = sliced_splice_begin(&target.array);
+	if (subscripts->n == 1)
+	{
+		/* where all is well, gaps are no longer than arrays may be */
+		if (Abs((int64) subscripts->values[0] - target.array.lbs[0]) > (int64) MaxArraySize)
+			return false;
+		put(&s, &target.array, subscripts->values[0], items);
+	}
+	else
+	{
+		for (int d = 0; d < subscripts->n; d++)
+			if (subscripts->values[d] < s.lbs[d] ||
+				subscripts->values[d] >= (int64) s.lbs[d] + s.dims[d])
+				return false;	/* an error */
+		s.items = items;
+		s.at = ArrayGetOffset(subscripts->n, s.dims, s.lbs, subscripts->values);
+		s.remove = 1;
+	}
+	return finish(fcinfo, &target, &s, result);
+}
+
+/* The array to change, for core: where there is none, an empty one. */
+static Datum
+array_or_empty(FunctionCallInfo fcinfo, Oid elemtype)
+{
+	return PG_ARGISNULL(0) ? PointerGetDatum(construct_empty_array(elemtype)) : PG_GETARG_DATUM(0);
+}
+
+static void
+complain_of_null(void)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			errmsg("array subscript in assignment must not be null"));
+}
+
+/* Subscripts, or bounds, of an assignment: plans have some, others may call us as they like. */
+static ArrayType *
+get_subscripts(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(1))
+		complain_of_null();
+	return PG_GETARG_ARRAYTYPE_P(1);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_array_element);
+
+/* (array, subscripts, new element) */
+Datum
+sliced_edit_array_element(PG_FUNCTION_ARGS)
+{
+	SlicedSubscripts subscripts;
+	Datum		result;
+	Oid			elemtype;
+	ArrayMetaState *type;
+
+	if (!sliced_subscripts_get(get_subscripts(fcinfo), &subscripts))
+		complain_of_null();
+	if (assign_element(fcinfo, &subscripts, &result))
+		return result;
+	elemtype = sliced_array_argument_type(fcinfo, 0);
+	type = sliced_array_element_type(fcinfo, elemtype);
+	return array_set_element(array_or_empty(fcinfo, elemtype), subscripts.n, subscripts.values,
+							 PG_GETARG_DATUM(2), PG_ARGISNULL(2), -1, type->typlen,
+							 type->typbyval, type->typalign);
+}
+
+/* ---- assignment to a slice ---- */
+
+static bool
+assign_slice(FunctionCallInfo fcinfo, const SlicedBounds *bounds, Datum *result)
+{
+	Target		target;
+	SlicedSplice s;
+	ArrayType  *source;
+	int			lower;
+	int			upper;
+	int64		n;
+
+	if (!is_ours(fcinfo, 0))
+		return false;
+	source = PG_GETARG_ARRAYTYPE_P(3);
+	if (!get_target(fcinfo, 0, &target) || target.array.ndim != 1 || bounds->n != 1)
+		return false;
+	s = sliced_splice_begin(&target.array);
+	lower = bounds->has_lower[0] ? bounds->lower[0] : s.lbs[0];
+	upper = bounds->has_upper[0] ? bounds->upper[0] : s.lbs[0] + s.dims[0] - 1;
+	n = (int64) upper - lower + 1;
+	/* the former are errors, and arrays that are too long */
+	if (lower > upper || n > ArrayGetNItems(ARR_NDIM(source), ARR_DIMS(source)) ||
+		Abs((int64) lower - s.lbs[0]) > (int64) MaxArraySize)
+		return false;
+	s.needs_bitmap = ARR_HASNULL(source);
+	put(&s, &target.array, lower, sliced_items_of(target.type, source, n));
+	return finish(fcinfo, &target, &s, result);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_array_slice);
+
+/* (array, bounds, which of them are given, new elements) */
+Datum
+sliced_edit_array_slice(PG_FUNCTION_ARGS)
+{
+	SlicedBounds bounds;
+	Datum		result;
+	Oid			elemtype;
+	ArrayMetaState *type;
+
+	if (PG_ARGISNULL(2) || !sliced_bounds_get(get_subscripts(fcinfo), PG_GETARG_INT32(2), &bounds))
+		complain_of_null();
+	if (!PG_ARGISNULL(0) && PG_ARGISNULL(3))
+		return unchanged(fcinfo, 0);
+	if (!PG_ARGISNULL(0) && assign_slice(fcinfo, &bounds, &result))
+		return result;
+	elemtype = sliced_array_argument_type(fcinfo, 0);
+	type = sliced_array_element_type(fcinfo, elemtype);
+	return array_set_slice(array_or_empty(fcinfo, elemtype), bounds.n, bounds.upper, bounds.lower,
+						   bounds.has_upper, bounds.has_lower, PG_GETARG_DATUM(3),
+						   PG_ARGISNULL(3), -1, type->typlen, type->typbyval, type->typalign);
+}
+
+/* ---- one element more ---- */
+
+/* Add the element that is the other argument, in front or at the end. */
+static bool
+add_element(FunctionCallInfo fcinfo, int arg, bool in_front, Datum *result)
+{
+	Target		target;
+	SlicedSplice s;
+	SlicedItems items;
+	int			end;
+
+	if (!is_ours(fcinfo, arg))
+		return false;
+	items = get_item(fcinfo, 1 - arg, arg);
+	/* core takes its subscript for the lower bound, which may overflow */
+	if (!get_target(fcinfo, arg, &target) || target.array.ndim != 1 ||
+		(in_front && pg_sub_s32_overflow(target.array.lbs[0], 1, &end)))
+		return false;
+	s = sliced_splice_begin(&target.array);
+	s.items = items;
+	s.at = in_front ? 0 : target.array.nitems;
+	s.dims[0]++;
+	return finish(fcinfo, &target, &s, result);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_array_append);
+
+Datum
+sliced_edit_array_append(PG_FUNCTION_ARGS)
+{
+	Datum		result;
+
+	return add_element(fcinfo, 0, false, &result) ? result : array_append(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_array_prepend);
+
+Datum
+sliced_edit_array_prepend(PG_FUNCTION_ARGS)
+{
+	Datum		result;
+
+	return add_element(fcinfo, 1, true, &result) ? result : array_prepend(fcinfo);
+}
+
+/* ---- more of them ---- */
+
+/*
+ * Add the other array, which has the same dimensions but for the first one; or which is one
+ * item of the first dimension.
+ */
+static bool
+add_array(FunctionCallInfo fcinfo, int arg, Datum *result)
+{
+	ArrayType  *other = PG_GETARG_ARRAYTYPE_P(1 - arg);
+	Target		target;
+	SlicedSplice s;
+	int			less;			/* dimensions that the other has less */
+
+	if (!get_target(fcinfo, arg, &target) || ARR_ELEMTYPE(other) != target.array.elemtype)
+		return false;
+	if (ARR_NDIM(other) == 0)
+	{
+		*result = unchanged(fcinfo, arg);
+		return true;
+	}
+	less = target.array.ndim - ARR_NDIM(other);
+	if (less != 0 && less != 1)
+		return false;
+	s = sliced_splice_begin(&target.array);
+	for (int d = 1; d < target.array.ndim; d++)
+		if (ARR_DIMS(other)[d - less] != s.dims[d] || ARR_LBOUND(other)[d - less] != s.lbs[d])
+			return false;		/* an error */
+	s.items = sliced_items_of(target.type, other, ArrayGetNItems(ARR_NDIM(other), ARR_DIMS(other)));
+	s.needs_bitmap = ARR_HASNULL(other);
+	s.at = arg == 0 ? target.array.nitems : 0;
+	if (pg_add_s32_overflow(s.dims[0], less == 0 ? ARR_DIMS(other)[0] : 1, &s.dims[0]))
+		return false;
+	if (arg == 1 && less == 0)
+		s.lbs[0] = ARR_LBOUND(other)[0];
+	return finish(fcinfo, &target, &s, result);
+}
+
+PG_FUNCTION_INFO_V1(sliced_edit_array_cat);
+
+/* Either side may be ours; if both are, the longer one is shared. */
+Datum
+sliced_edit_array_cat(PG_FUNCTION_ARGS)
+{
+	struct varatt_external left = {0};
+	struct varatt_external right = {0};
+	Datum		result;
+	bool		left_is_ours = !PG_ARGISNULL(0) &&
+		sliced_pointer_get(&left, (struct varlena *) PG_GETARG_POINTER(0));
+	bool		right_is_ours = !PG_ARGISNULL(1) &&
+		sliced_pointer_get(&right, (struct varlena *) PG_GETARG_POINTER(1));
+	int			arg = right_is_ours && (!left_is_ours || right.va_rawsize > left.va_rawsize) ? 1 : 0;
+
+	if (!left_is_ours && !right_is_ours)
+		return array_cat(fcinfo);
+	if (PG_ARGISNULL(1 - arg))
+		return unchanged(fcinfo, arg);
+	return add_array(fcinfo, arg, &result) ? result : array_cat(fcinfo);
+}

@@ -1,0 +1,96 @@
+/*
+ * elements.h
+ *	  Where the elements of an array of ours are.
+ *
+ * An array begins with its dimensions, and a bitmap if there are NULLs.  Then come
+ * the elements that are not NULL, one after another, each at its type's alignment.
+ * If all are of one length, the place of each can be computed.  Otherwise we walk over
+ * their lengths, and remember where we came by.
+ *
+ * All places are offsets into the array's document.
+ */
+#ifndef SLICED_ARRAY_ELEMENTS_H
+#define SLICED_ARRAY_ELEMENTS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/array.h"
+#include "value/document.h"
+
+/* The first field of an array's header that its document has, too. */
+#define SLICED_ARRAY_START			offsetof(ArrayType, ndim)
+
+/* The array's header, without dimensions, in its document. */
+#define SLICED_ARRAY_HEADER			(sizeof(ArrayType) - SLICED_ARRAY_START)
+
+typedef struct SlicedArray
+{
+	SlicedDocument *doc;
+	uint32		size;			/* of the document, which is also where the elements end */
+	int			ndim;			/* at least one */
+	int			dims[MAXDIM];
+	int			lbs[MAXDIM];	/* lower bounds */
+	int			nitems;			/* with those that are NULL */
+	Oid			elemtype;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	uint32		stride;			/* from element to element; 0 if lengths differ */
+	bool		has_nulls;		/* is there a bitmap? */
+	uint32		bitmap;			/* where it is, if there is one */
+	uint32		data;			/* where the elements begin */
+} SlicedArray;
+
+/* Length, alignment and so on of a type, kept for the next calls of the function. */
+extern ArrayMetaState *sliced_array_element_type(FunctionCallInfo fcinfo, Oid type);
+
+/* The type of an array argument's elements, as the function's expression says. */
+extern Oid	sliced_array_argument_type(FunctionCallInfo fcinfo, int arg);
+
+/*
+ * Look at the array that is a function's argument.  False if it is not a value of
+ * ours, or has no elements, or some that end with a zero byte: those are for core.
+ */
+extern bool sliced_array_get(FunctionCallInfo fcinfo, int arg, SlicedArray *array);
+
+/* Raise the error that the document is no array. */
+extern void sliced_array_complain(const SlicedArray *array) pg_attribute_noreturn();
+
+/* Is item 'i', counted from 0, NULL? */
+extern bool sliced_array_is_null(const SlicedArray *array, int i);
+
+/*
+ * Where item 'i' begins, or what follows it if it is NULL; the end of the array
+ * if there are no more items.
+ */
+extern uint32 sliced_array_place(const SlicedArray *array, int i);
+
+/* Item 'i', which is not NULL, in memory of the caller's. */
+extern Datum sliced_array_fetch(const SlicedArray *array, int i);
+
+/* A place at or behind 'at' where an element may begin. */
+static inline uint32
+sliced_array_align(char typalign, uint64 at)
+{
+	uint64		in_datum = at + SLICED_ARRAY_START;
+
+	return att_align_nominal(in_datum, typalign) - SLICED_ARRAY_START;
+}
+
+/* Where the elements of an array of so many items begin. */
+static inline uint32
+sliced_array_data_start(int ndim, int nitems, bool has_nulls)
+{
+	return (has_nulls ? ARR_OVERHEAD_WITHNULLS(ndim, nitems) : ARR_OVERHEAD_NONULLS(ndim)) -
+		SLICED_ARRAY_START;
+}
+
+/* Where the bitmap of an array is. */
+static inline uint32
+sliced_array_bitmap_start(int ndim)
+{
+	return SLICED_ARRAY_HEADER + 2 * ndim * sizeof(int);
+}
+
+#endif

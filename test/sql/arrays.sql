@@ -1,0 +1,95 @@
+-- Arrays: what plans call, and what reading and changing a part costs.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+CREATE TYPE pair AS (x int, y int[]);
+CREATE DOMAIN list AS int[];
+CREATE TABLE arrays (id int PRIMARY KEY, n int, i int[], f float8[], t text[], z int[], m int[], v varchar(20)[], l list, p pair[]) USING sliced;
+INSERT INTO arrays SELECT 1, 0, a, ARRAY(SELECT sqrt(x) FROM unnest(a) x), a, ARRAY(SELECT nullif(x, 7) FROM unnest(a) x), ARRAY[a, a], '{a}', a, '{"(1,)"}' FROM (SELECT array_agg(x * 7919 % 1000003) AS a FROM generate_series(1, 200000) x) s;
+
+-- subscripts are evaluated only if there is an array, in reading, and new values only if no subscript is NULL
+EXPLAIN (VERBOSE, COSTS OFF) SELECT i[5], i[id], i[n + 1], m[1][id], i[2:3], i[:id], m[1:1][n + 1:], (SELECT i)[5], (SELECT i)[n + 1], array_length(i, 1), l[5] FROM arrays;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE arrays SET i[5] = 1, f[n] = 1, t[n] = t[n + 1], z[n:5] = m, m[1][2] = n / 0, l[3] = 4, p[1].x = 5;
+-- other types have subscripts that work in other ways, but for vectors, whose subscripts core takes for those of arrays
+EXPLAIN (VERBOSE, COSTS OFF) SELECT indkey[0], (point '(1,2)')[0], ('name'::name)[0] FROM arrays, pg_index;
+-- the type of an element is varchar(20), not any
+CREATE TABLE taken AS SELECT v[1], v[n + 1] AS v2, v[1:1] AS vs FROM arrays;
+SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'taken'::regclass AND attnum > 0 ORDER BY attnum;
+DROP TABLE taken;
+
+-- who calls our functions by hand
+SELECT sliced.array_element('{1,2,3}'::int[], 2), sliced.array_element('{{1,2},{3,4}}'::int[], '{2,1}'), sliced.array_slice('{1,2,3}'::int[], '{2,0}', 1),
+    sliced.edit_array_element(NULL::int[], '{3}', 1), sliced.edit_array_slice('{1,2,3}'::int[], '{2,1}', 3, '{5,6}');
+SELECT sliced.array_element('{1,2,3}'::int[], '{}'::int[]);
+SELECT sliced.array_slice('{1,2,3}'::int[], '{1,2,3}', 0);
+SELECT sliced.edit_array_element('{1,2,3}'::int[], NULL, 5);
+SELECT sliced.edit_array_slice('{1,2,3}'::int[], '{1,NULL}', 1, '{5}');
+SELECT sliced.array_subscripts('{1,NULL}');
+
+-- buffers: a few descents and rows, of a value of a hundred pages and more
+CREATE FUNCTION buffers(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    FOR i IN 1 .. 2 LOOP        -- the first looks into catalogs too
+        EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+    END LOOP;
+    RETURN (plan->0->'Plan'->>'Shared Hit Blocks')::int + (plan->0->'Plan'->>'Shared Read Blocks')::int;
+END $$;
+SELECT expression FROM unnest(ARRAY['array_length(i, 1)', 'cardinality(f)', 'array_dims(m)', 'array_upper(t, 1)', 'i[100000]', 'f[199999]', 'm[2][5]', 'z[150000]', 'i[100000:100100]', 'm[2:2][7:9]', 't[1]', 't[100:200]',
+    '(SELECT sum(i[x]) FROM generate_series(100000, 100020) x)']) expression WHERE buffers('SELECT ' || expression || ' FROM arrays') > 16;
+-- elements of different lengths: what has been walked over stays in memory while the statement lasts
+SELECT buffers('SELECT count(t[x]) FROM arrays, generate_series(1, 200000, 1000) x') < 1000 AS read_once;
+
+-- WAL, without that of commit (34): medians, because merges add to some
+CREATE PROCEDURE costs(statement text, at_most int, times int) LANGUAGE plpgsql AS $$
+DECLARE plan json; measured int[]; median int;
+BEGIN
+    FOR k IN 1 .. times LOOP
+        EXECUTE 'EXPLAIN (ANALYZE, WAL, TIMING OFF, FORMAT JSON) ' || statement INTO plan;
+        COMMIT;
+        measured := measured || (plan->0->'Plan'->>'WAL Bytes')::int;
+    END LOOP;
+    median := percentile_disc(0.5) WITHIN GROUP (ORDER BY m) FROM unnest(measured) m;
+    RAISE NOTICE '%: %', statement, CASE WHEN median <= at_most THEN 'at most ' || at_most ELSE median || ': ' || measured::text END;
+END $$;
+CHECKPOINT;
+SET client_min_messages = notice;
+CALL costs('UPDATE arrays SET i[100000] = random() * 100', 1000, 9);
+CALL costs('UPDATE arrays SET f[100000] = f[5] + 1', 1000, 9);
+CALL costs('UPDATE arrays SET i = i || n', 1000, 21);
+CALL costs('UPDATE arrays SET f = array_append(f, 0.5)', 1000, 21);
+CALL costs('UPDATE arrays SET f[200100:200102] = ''{1,NULL,3}''', 40000, 1);
+CALL costs('UPDATE arrays SET f = f || NULL::float8', 1000, 21);
+CALL costs('UPDATE arrays SET f = 0.5::float8 || f', 40000, 9);
+CALL costs('UPDATE arrays SET t = t || ''x''::text', 1000, 21);
+CALL costs('UPDATE arrays SET t[300] = repeat(''x'', n)', 1000, 9);
+CALL costs('UPDATE arrays SET t = ''{x,y}'' || t', 1000, 9);
+CALL costs('UPDATE arrays SET z[5] = 100', 1000, 9);
+CALL costs('UPDATE arrays SET z[500] = NULL', 1000, 9);
+CALL costs('UPDATE arrays SET z[300:310] = z[5:15]', 1000, 9);
+CALL costs('UPDATE arrays SET m[2][77] = 5', 1000, 9);
+CALL costs('UPDATE arrays SET l = l || 5', 1000, 9);
+CALL costs('UPDATE arrays SET i = i', 150, 5);
+
+-- what applications send
+CREATE TABLE sent AS SELECT i, f, t, z FROM arrays;
+UPDATE sent SET i = i[:1000] || 5 || i[1001:70000] || i[70010:], f = f[2:] || 7::float8, t = t[:100] || 'new'::text || t[101:150000] || t[150002:];
+CALL costs('UPDATE arrays SET i = sent.i FROM sent', 1500, 1);
+CALL costs('UPDATE arrays SET f = sent.f FROM sent', 40000, 1);
+CALL costs('UPDATE arrays SET t = sent.t FROM sent', 1500, 1);
+SELECT a.i = s.i, a.f = s.f, a.t = s.t FROM arrays a, sent s;
+
+-- a variable of PL/pgSQL, which is an expanded array; and one that is a promise
+DO $$ DECLARE a int[]; b int[]; BEGIN
+    UPDATE arrays SET i[3] = 33 RETURNING i INTO a;
+    a[4] := a[3] + 1;
+    UPDATE arrays SET i = a || 5, l = a RETURNING i INTO b;
+    b[5] := 55;
+    UPDATE arrays SET i[6:7] = b[4:5];
+END $$;
+SELECT i[1:9], l[4], cardinality(i) - cardinality(l) AS one FROM arrays;
+SELECT * FROM sliced.verify('arrays');
+DROP TABLE arrays, sent;
+DROP PROCEDURE costs;
+DROP FUNCTION buffers;
+DROP DOMAIN list;
+DROP TYPE pair;
