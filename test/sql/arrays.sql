@@ -9,6 +9,15 @@ INSERT INTO arrays SELECT 1, 0, a, ARRAY(SELECT sqrt(x) FROM unnest(a) x), a, AR
 -- subscripts are evaluated only if there is an array, in reading, and new values only if no subscript is NULL
 EXPLAIN (VERBOSE, COSTS OFF) SELECT i[5], i[id], i[n + 1], m[1][id], i[2:3], i[:id], m[1:1][n + 1:], (SELECT i)[5], (SELECT i)[n + 1], array_length(i, 1), l[5] FROM arrays;
 EXPLAIN (VERBOSE, COSTS OFF) UPDATE arrays SET i[5] = 1, f[n] = 1, t[n] = t[n + 1], z[n:5] = m, m[1][2] = n / 0, l[3] = 4, p[1].x = 5;
+CREATE TABLE missing (n int, m int, i int[]) USING sliced;
+INSERT INTO missing VALUES (0, NULL, NULL);
+SELECT i[1 / n], i[1 / n:], i[:1 / n][1 / n] FROM missing;
+UPDATE missing SET i[1 / n] = 5;
+UPDATE missing SET i[m] = 1 / n;
+UPDATE missing SET i[m:1 / n] = '{1}';
+UPDATE missing SET i[m + 1:2] = ARRAY[1 / n];
+UPDATE missing SET i[2] = 5, i[4:5] = '{1,2}' RETURNING i;
+DROP TABLE missing;
 -- other types have subscripts that work in other ways, but for vectors, whose subscripts core takes for those of arrays
 EXPLAIN (VERBOSE, COSTS OFF) SELECT indkey[0], (point '(1,2)')[0], ('name'::name)[0] FROM arrays, pg_index;
 -- the type of an element is varchar(20), not any

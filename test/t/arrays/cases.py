@@ -69,7 +69,7 @@ def subscript(column, dimension=1):
     if r < 0.70:
         return f"cardinality({column}) / {R.randrange(1, 9)}"
     if r < 0.78:
-        return pick("id", "k", "k", f"volatile({R.randrange(2000)})", f"1 / (id - {R.randrange(1, 9)})", f"(SELECT {R.randrange(100)} + v.id)", "(SELECT max(id) FROM start)", f"{R.randrange(9)}::int2")
+        return pick("id", "k", "k", f"volatile({R.randrange(2000)})", f"1 / (id - {R.choice([1, 1, 1, 2, 4, 5, 8])})", f"1 / (id - {R.randrange(1, 9)})", f"(SELECT {R.randrange(100)} + v.id)", "(SELECT max(id) FROM start)", f"{R.randrange(9)}::int2")
     if r < 0.82:
         return pick("NULL", "NULL::int", "CASE WHEN id > 4 THEN id END")
     if r < 0.85:
