@@ -41,7 +41,7 @@ read_value(Relation toastrel, const struct varatt_external *ptr)
 
 	SET_VARSIZE(value, VARHDRSZ + size);
 	if (!sliced_value_read(toastrel, ptr->va_valueid, 0, size, VARDATA(value)))
-		sliced_report_corruption(toastrel, ptr->va_valueid, 0, "it is not stored as slices");
+		sliced_report_corruption(toastrel, ptr->va_valueid, 0, SLICED_NOT_SLICES);
 	return PointerGetDatum(value);
 }
 

@@ -26,8 +26,6 @@ static const uint32 tuple_fill[] = {8000, 4064, 2704, 2032};
 
 #define N_FILL	lengthof(tuple_fill)
 
-static const char checksum_mismatch[] = "checksum mismatch";
-
 /* Tuple header, chunk_id, chunk_seq and the length word of chunk_data. */
 #define TUPLE_OVERHEAD	(MAXALIGN(SizeofHeapTupleHeader) + 4 + 4 + 4)
 
@@ -133,62 +131,62 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 }
 
 /* Do the numbers of a decoded row agree with each other? */
-static const char *
+static SlicedDamage
 check_row(const SlicedRow *row, int32 seq)
 {
 	if (sliced_codec_get(row->codec) == NULL)
-		return "unknown codec";
+		return SLICED_CODEC_UNKNOWN;
 	if (row->rawlen > SLICED_MAX_SLICE_RAW || row->storedlen > row->rawlen ||
 		row->parts > row->rawlen)
-		return "impossible slice length";
+		return SLICED_SLICE_LENGTH_IMPOSSIBLE;
 	if ((row->codec == SLICED_CODEC_NONE) != (row->storedlen == row->rawlen))
-		return "codec and slice length disagree";
+		return SLICED_CODEC_AND_LENGTH_DISAGREE;
 	if (row->followers > row->rawlen)
-		return "impossible number of characters";
+		return SLICED_CHARACTERS_IMPOSSIBLE;
 
 	switch (row->kind)
 	{
 		case SLICED_ROW_HEAD:
 			if (seq != SLICED_HEAD_SEQ)
-				return "head in the wrong place";
+				return SLICED_HEAD_MISPLACED;
 			break;
 		case SLICED_ROW_SLICE:
 		case SLICED_ROW_TAIL:
 			if (seq < 0 || row->rawlen == 0 || row->rawlen > INT_MAX - (uint32) seq)
-				return "slice in the wrong place";
+				return SLICED_SLICE_MISPLACED;
 			break;
 		case SLICED_ROW_CONTINUATION:
 			if (row->parts == 0 || row->parts > seq)
-				return "continuation in the wrong place";
-			return row->payload_len < row->storedlen ? NULL : "continuation too long";
+				return SLICED_CONTINUATION_MISPLACED;
+			return row->payload_len < row->storedlen ? SLICED_SOUND : SLICED_CONTINUATION_TOO_LONG;
 	}
 	if (row->parts == 0 ? row->payload_len != row->storedlen :
 		row->payload_len >= row->storedlen)
-		return "slice is shorter or longer than it says";
-	return NULL;
+		return SLICED_SLICE_LENGTH_WRONG;
+	return SLICED_SOUND;
 }
 
-static const char *
+static SlicedDamage
 decode_tail(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq)
 {
 	uint32		end = len;
 	uint32		checksum;
 
 	if (len < SLICED_TAIL_OVERHEAD)
-		return "tail too short";
+		return SLICED_TAIL_TOO_SHORT;
 	memcpy(&checksum, src, sizeof(checksum));
 	if (checksum != 0)
-		return checksum_mismatch;
+		return SLICED_CHECKSUM_MISMATCH;
 	if (memcmp(src + offsetof(SlicedRowHeader, kind) + 1, "\0\0", 3) != 0)
-		return "unknown flags in tail";
+		return SLICED_TAIL_FLAGS_UNKNOWN;
 	while (end > SLICED_TAIL_OVERHEAD && src[end - 1] == 0)
 		end--;
 	if (src[end - 1] != 1)
-		return "tail without an end";
+		return SLICED_TAIL_WITHOUT_END;
 	end -= 1 + sizeof(checksum);
 	memcpy(&checksum, src + end, sizeof(checksum));
 	if (checksum != row_checksum(src, end, objid, seq))
-		return checksum_mismatch;
+		return SLICED_CHECKSUM_MISMATCH;
 
 	memset(row, 0, sizeof(*row));
 	row->kind = SLICED_ROW_TAIL;
@@ -200,7 +198,7 @@ decode_tail(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq
 	return check_row(row, seq);
 }
 
-const char *
+SlicedDamage
 sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq)
 {
 	SlicedRowHeader header;
@@ -211,12 +209,12 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 		return decode_tail(row, src, len, objid, seq);
 
 	if (len < sizeof(header))
-		return "row too short";
+		return SLICED_ROW_TOO_SHORT;
 	memcpy(&header, src, sizeof(header));
 	if (header.checksum != row_checksum(src, len, objid, seq))
-		return checksum_mismatch;
+		return SLICED_CHECKSUM_MISMATCH;
 	if (header.kind >> 4 != SLICED_FORMAT_VERSION)
-		return "unknown format version";
+		return SLICED_VERSION_UNKNOWN;
 
 	row->kind = header.kind & 0x0F;
 	row->codec = header.codec;
@@ -231,23 +229,23 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	row->garbage = 0;
 
 	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_CONTINUATION)
-		return "unknown kind of row";
+		return SLICED_KIND_UNKNOWN;
 	if (row->kind == SLICED_ROW_HEAD)
 	{
 		SlicedHeadHeader head;
 
 		if (len < before + sizeof(head))
-			return "head too short";
+			return SLICED_HEAD_TOO_SHORT;
 		memcpy(&head, src + before, sizeof(head));
 		if (head.flags != 0)
-			return "unknown flags in head";
+			return SLICED_HEAD_FLAGS_UNKNOWN;
 		row->npieces = head.npieces;
 		row->ascii = head.ascii;
 		row->garbage = head.garbage;
 		row->pieces = src + before + sizeof(head);
 		before += pieces_size(row);
 		if (len < before)
-			return "head too short for its pieces";
+			return SLICED_HEAD_TOO_SHORT_FOR_PIECES;
 	}
 	row->payload = src + before;
 	row->payload_len = len - before;

@@ -50,6 +50,7 @@
 
 #include "postgres.h"
 
+#include "format/damage.h"
 #include "format/pieces.h"
 
 #define SLICED_FORMAT_VERSION	1
@@ -118,12 +119,9 @@ extern uint32 sliced_row_size(const SlicedRow *row);
 /* Write 'row' to 'dst', which has room for sliced_row_size() bytes. */
 extern void sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row);
 
-/*
- * Take apart the 'len' bytes at 'src'.  Returns NULL if all is well, otherwise
- * what is wrong, in words that fit behind a colon.
- */
-extern const char *sliced_row_decode(SlicedRow *row, const char *src, uint32 len,
-									 uint32 objid, int32 seq);
+/* Take apart the 'len' bytes at 'src'. */
+extern SlicedDamage sliced_row_decode(SlicedRow *row, const char *src, uint32 len,
+									  uint32 objid, int32 seq);
 
 /* Copy piece 'i' of a head. */
 extern SlicedPiece sliced_row_piece(const SlicedRow *row, int i);

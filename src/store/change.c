@@ -26,18 +26,18 @@
 #include "format/utf8.h"
 #include "miscadmin.h"
 #include "store/change.h"
+#include "store/cursor.h"
 #include "store/layout.h"
-#include "store/reader.h"
 #include "store/remover.h"
 
-/* A run of the new value: new bytes (objid 0), or those of an object. */
-typedef struct Part
+/* A piece of the new value: new bytes (objid 0), or those of an object. */
+typedef struct NewPiece
 {
 	Oid			objid;
 	uint32		start;			/* in the object */
 	uint32		len;
 	uint32		at;				/* in the new value */
-} Part;
+} NewPiece;
 
 typedef struct Derivation
 {
@@ -45,11 +45,11 @@ typedef struct Derivation
 	SlicedWriter *writer;
 	Relation	toastrel;
 	SlicedLayout old;
-	SlicedPiece old_rest;
-	BlockNumber old_block;		/* where its head is */
-	int			nparts;
-	int			maxparts;
-	Part	   *parts;
+	uint32		old_size;
+	ItemPointerData old_head;	/* where its head is */
+	int			npieces;
+	int			maxpieces;
+	NewPiece   *pieces;
 } Derivation;
 
 /* How many pieces may the value have?  Each change writes them all. */
@@ -66,35 +66,29 @@ max_pieces(const SlicedChange *change)
 }
 
 static void
-load_old(Derivation *d)
+change_load_old(Derivation *d)
 {
 	const struct varatt_external *base = &d->change->rope->base;
-	const char *problem = "the value is missing";
+	SlicedDamage damage;
 	ToastScan	ts;
 	SlicedRow	head;
 
 	sliced_scan_open(&ts, d->toastrel, NULL, AccessShareLock);
 	ts.visibility = SLICED_SEE_CURRENT;
-	sliced_scan_seek_within(&ts, base->va_valueid, SLICED_HEAD_SEQ, SLICED_HEAD_SEQ);
-	if (sliced_scan_next(&ts, ForwardScanDirection))
-	{
-		d->old_block = ItemPointerGetBlockNumber(&ts.tid);
-		problem = sliced_row_decode(&head, ts.data, ts.len, ts.objid, ts.seq);
-		if (problem == NULL && head.kind != SLICED_ROW_HEAD)
-			problem = "the head is missing";
-		if (problem == NULL)
-			problem = sliced_layout_load(&d->old, &ts, &head);
-	}
+	damage = sliced_head_find(&ts, base->va_valueid, SLICED_HEAD_SEQ, &head);
+	d->old_head = ts.tid;
+	if (damage == SLICED_SOUND)
+		damage = sliced_layout_load(&d->old, &ts, &head);
 	sliced_scan_close(&ts, AccessShareLock);
-	if (problem != NULL)
-		sliced_report_corruption(d->toastrel, base->va_valueid, 0, problem);
-	d->old_rest = sliced_layout_rest(&d->old, sliced_pointer_size(base));
+	if (damage != SLICED_SOUND)
+		sliced_report_corruption(d->toastrel, base->va_valueid, 0, damage);
+	d->old_size = sliced_pointer_size(base);
 }
 
 static void
-add_part(Derivation *d, Oid objid, uint32 start, uint32 len, uint32 at)
+new_piece_add(Derivation *d, Oid objid, uint32 start, uint32 len, uint32 at)
 {
-	Part	   *last = d->nparts > 0 ? &d->parts[d->nparts - 1] : NULL;
+	NewPiece   *last = d->npieces > 0 ? &d->pieces[d->npieces - 1] : NULL;
 
 	if (len == 0)
 		return;
@@ -103,41 +97,38 @@ add_part(Derivation *d, Oid objid, uint32 start, uint32 len, uint32 at)
 		last->len += len;
 		return;
 	}
-	if (d->nparts == d->maxparts)
+	if (d->npieces == d->maxpieces)
 	{
-		d->maxparts = d->maxparts == 0 ? 16 : d->maxparts * 2;
-		d->parts = d->parts == NULL ? palloc(d->maxparts * sizeof(Part)) :
-			repalloc(d->parts, d->maxparts * sizeof(Part));
+		d->maxpieces = d->maxpieces == 0 ? 16 : d->maxpieces * 2;
+		d->pieces = d->pieces == NULL ? palloc(d->maxpieces * sizeof(NewPiece)) :
+			repalloc(d->pieces, d->maxpieces * sizeof(NewPiece));
 	}
-	d->parts[d->nparts++] = (Part) {objid, start, len, at};
+	d->pieces[d->npieces++] = (NewPiece) {objid, start, len, at};
 }
 
-/* Add bytes [start, start + len) of the old value as parts of its objects. */
+/* Add bytes [start, start + len) of the old value as pieces of its objects. */
 static void
-add_old_bytes(Derivation *d, uint32 start, uint32 len, uint32 at)
+new_pieces_add_old(Derivation *d, uint32 start, uint32 len, uint32 at)
 {
-	uint32		pos = 0;
+	SlicedPieceIterator it = {&d->old, d->old_size};
 
-	for (int i = 0; i <= d->old.npieces && len > 0; i++)
+	while (len > 0 && sliced_piece_next(&it))
 	{
-		SlicedPiece piece = i < d->old.npieces ? d->old.pieces[i] : d->old_rest;
+		uint32		skip = start - it.at;
+		uint32		n;
 
-		if (start - pos < piece.len)
-		{
-			uint32		skip = start - pos;
-			uint32		n = Min(len, piece.len - skip);
-
-			add_part(d, piece.objid, piece.objid == 0 ? 0 : piece.start + skip, n, at);
-			start += n;
-			len -= n;
-			at += n;
-		}
-		pos += piece.len;
+		if (skip >= it.piece.len)
+			continue;
+		n = Min(len, it.piece.len - skip);
+		new_piece_add(d, it.piece.objid, it.piece.objid == 0 ? 0 : it.piece.start + skip, n, at);
+		start += n;
+		len -= n;
+		at += n;
 	}
 }
 
 static void
-find_parts(Derivation *d)
+new_pieces_find(Derivation *d)
 {
 	const SlicedRope *rope = d->change->rope;
 	uint32		at = 0;
@@ -147,67 +138,67 @@ find_parts(Derivation *d)
 		const SlicedRun *run = &rope->runs[i];
 
 		if (run->bytes != NULL)
-			add_part(d, 0, 0, run->len, at);
+			new_piece_add(d, 0, 0, run->len, at);
 		else
-			add_old_bytes(d, run->start, run->len, at);
+			new_pieces_add_old(d, run->start, run->len, at);
 		at += run->len;
 	}
 }
 
-/* Rebuild the list of parts without those that were emptied, joining neighbours. */
+/* Rebuild the list of pieces without those that were emptied, joining neighbours. */
 static void
-tidy_parts(Derivation *d)
+new_pieces_tidy(Derivation *d)
 {
-	int			n = d->nparts;
+	int			n = d->npieces;
 
-	d->nparts = 0;
+	d->npieces = 0;
 	for (int i = 0; i < n; i++)
 	{
-		Part		part = d->parts[i];
+		NewPiece	piece = d->pieces[i];
 
-		add_part(d, part.objid, part.start, part.len, part.at);
+		new_piece_add(d, piece.objid, piece.start, piece.len, piece.at);
 	}
 }
 
-/* What copying a part costs. */
+/* What copying a piece costs. */
 static inline uint64
-copy_cost(const Part *part)
+copy_cost(const NewPiece *piece)
 {
-	return part->objid == 0 ? 0 : part->len;
+	return piece->objid == 0 ? 0 : piece->len;
 }
 
-/* Copy parts that are not worth an entry of their own. */
+/* Copy pieces that are not worth an entry of their own. */
 static void
-limit_parts(Derivation *d)
+new_pieces_limit(Derivation *d)
 {
 	int			limit = max_pieces(d->change);
 
-	for (int i = 1; i + 1 < d->nparts; i++)
-		if (d->parts[i].len <= SLICED_TINY_PIECE &&
-			(d->parts[i - 1].objid == 0 || d->parts[i + 1].objid == 0))
-			d->parts[i].objid = 0;
-	tidy_parts(d);
+	for (int i = 1; i + 1 < d->npieces; i++)
+		if (d->pieces[i].len <= SLICED_TINY_PIECE &&
+			(d->pieces[i - 1].objid == 0 || d->pieces[i + 1].objid == 0))
+			d->pieces[i].objid = 0;
+	new_pieces_tidy(d);
 
-	if (d->nparts <= limit)
+	if (d->npieces <= limit)
 		return;
 	/* choosing takes time that is quadratic in their number */
-	for (uint32 short_one = 2 * SLICED_TINY_PIECE; d->nparts > 4 * limit; short_one *= 2)
+	for (uint32 short_one = 2 * SLICED_TINY_PIECE; d->npieces > 4 * limit; short_one *= 2)
 	{
 		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < d->nparts; i++)
-			if (d->parts[i].len <= short_one)
-				d->parts[i].objid = 0;
-		tidy_parts(d);
+		for (int i = 0; i < d->npieces; i++)
+			if (d->pieces[i].len <= short_one)
+				d->pieces[i].objid = 0;
+		new_pieces_tidy(d);
 	}
-	while (d->nparts > limit / 4 * 3)
+	while (d->npieces > limit / 4 * 3)
 	{
 		int			best = 0;
 		uint64		least = PG_UINT64_MAX;
 
 		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i + 1 < d->nparts; i++)
+		for (int i = 0; i + 1 < d->npieces; i++)
 		{
-			uint64		cost = copy_cost(&d->parts[i]) + copy_cost(&d->parts[i + 1]);
+			uint64		cost = copy_cost(&d->pieces[i]) + copy_cost(&d->pieces[i + 1]);
 
 			if (cost < least)
 			{
@@ -215,44 +206,30 @@ limit_parts(Derivation *d)
 				best = i;
 			}
 		}
-		d->parts[best].objid = d->parts[best + 1].objid = 0;
-		tidy_parts(d);
+		d->pieces[best].objid = d->pieces[best + 1].objid = 0;
+		new_pieces_tidy(d);
 	}
 }
 
 static bool
-some_part_needs(Derivation *d, Oid objid, uint32 start, uint32 end)
+some_piece_needs(Derivation *d, Oid objid, uint32 start, uint32 end)
 {
-	for (int i = 0; i < d->nparts; i++)
-		if (d->parts[i].objid == objid && d->parts[i].start < end &&
-			d->parts[i].start + d->parts[i].len > start)
+	for (int i = 0; i < d->npieces; i++)
+		if (d->pieces[i].objid == objid && d->pieces[i].start < end &&
+			d->pieces[i].start + d->pieces[i].len > start)
 			return true;
 	return false;
 }
 
-/* The offset at which the slice with byte 'pos' of the object begins. */
-static int32
-seq_of_slice(ToastScan *ts, Oid objid, uint32 pos)
-{
-	SlicedRow	row;
-
-	sliced_scan_seek(ts, objid, pos, BackwardScanDirection);
-	while (sliced_scan_next(ts, BackwardScanDirection))
-		if (sliced_row_decode(&row, ts->data, ts->len, objid, ts->seq) == NULL &&
-			row.kind != SLICED_ROW_CONTINUATION)
-			return ts->seq;
-	return SLICED_HEAD_SEQ;
-}
-
 /*
  * Bytes [start, end) of the object have been dropped: delete the slices that no
- * part needs.  If no part is of this object, delete all that is left of it,
+ * piece needs.  If no piece is of this object, delete all that is left of it,
  * damaged rows too.  Returns how many raw bytes the slices had.
  */
 static uint32
-free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
+slices_free_dropped(Derivation *d, Oid objid, uint32 start, uint32 end)
 {
-	bool		all = !some_part_needs(d, objid, 0, PG_UINT32_MAX);
+	bool		all = !some_piece_needs(d, objid, 0, PG_UINT32_MAX);
 	uint32		freed = 0;
 	ToastScan	ts;
 
@@ -263,7 +240,7 @@ free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 	}
 	sliced_scan_open(&ts, d->toastrel, NULL, RowExclusiveLock);
 	ts.visibility = SLICED_SEE_CURRENT;
-	sliced_scan_seek(&ts, objid, all ? SLICED_HEAD_SEQ : seq_of_slice(&ts, objid, start),
+	sliced_scan_seek(&ts, objid, all ? SLICED_HEAD_SEQ : sliced_slice_seq(&ts, objid, start),
 					 ForwardScanDirection);
 	while (sliced_scan_next(&ts, ForwardScanDirection))
 	{
@@ -271,7 +248,7 @@ free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 		uint32		from = Max(ts.seq, 0);
 
 		CHECK_FOR_INTERRUPTS();
-		if (sliced_row_decode(&row, ts.data, ts.len, objid, ts.seq) != NULL)
+		if (sliced_row_decode(&row, ts.data, ts.len, objid, ts.seq) != SLICED_SOUND)
 		{
 			if (all)
 				sliced_toast_row_delete(d->toastrel, objid, &ts.tid);
@@ -283,7 +260,7 @@ free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 			from -= row.parts;
 		if (from >= end)
 			break;
-		if (from + row.rawlen <= start || some_part_needs(d, objid, from, from + row.rawlen))
+		if (from + row.rawlen <= start || some_piece_needs(d, objid, from, from + row.rawlen))
 			continue;
 		if (row.kind != SLICED_ROW_CONTINUATION)
 			freed += row.rawlen;
@@ -294,12 +271,12 @@ free_slices(Derivation *d, Oid objid, uint32 start, uint32 end)
 }
 
 /*
- * Go through the bytes of 'old', a piece of the old value, that no part needs.
+ * Go through the bytes of 'old', a piece of the old value, that no piece needs.
  * Returns how many more bytes of garbage they make; without 'delete', how many at
  * most: of a long run, all slices but those at its ends can be deleted.
  */
 static int64
-drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)
+piece_drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)
 {
 	uint32		pos = old->start;
 	uint32		end = old->start + old->len;
@@ -307,27 +284,27 @@ drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)
 
 	while (pos < end)
 	{
-		uint32		next = end;		/* where the next part begins that has something */
+		uint32		next = end;		/* where the next piece begins that has something */
 		bool		skip = false;
 
-		for (int i = 0; i < d->nparts; i++)
+		for (int i = 0; i < d->npieces; i++)
 		{
-			Part	   *part = &d->parts[i];
+			NewPiece   *piece = &d->pieces[i];
 
-			if (part->objid != old->objid || part->start + part->len <= pos)
+			if (piece->objid != old->objid || piece->start + piece->len <= pos)
 				continue;
-			if (part->start <= pos)
+			if (piece->start <= pos)
 			{
-				pos = Min(end, part->start + part->len);
+				pos = Min(end, piece->start + piece->len);
 				skip = true;
 				break;
 			}
-			next = Min(next, part->start);
+			next = Min(next, piece->start);
 		}
 		if (skip)
 			continue;
 		if (delete)
-			dropped += (int64) (next - pos) - free_slices(d, old->objid, pos, next);
+			dropped += (int64) (next - pos) - slices_free_dropped(d, old->objid, pos, next);
 		else
 			dropped += Min(next - pos, 2 * SLICED_SLICE_USUAL);
 		pos = next;
@@ -336,17 +313,14 @@ drop_unneeded(Derivation *d, const SlicedPiece *old, bool delete)
 }
 
 static int64
-drop_all_unneeded(Derivation *d, bool delete)
+pieces_drop_unneeded(Derivation *d, bool delete)
 {
+	SlicedPieceIterator it = {&d->old, d->old_size};
 	int64		dropped = 0;
 
-	for (int i = 0; i <= d->old.npieces; i++)
-	{
-		SlicedPiece *piece = i < d->old.npieces ? &d->old.pieces[i] : &d->old_rest;
-
-		if (piece->objid != 0)
-			dropped += drop_unneeded(d, piece, delete);
-	}
+	while (sliced_piece_next(&it))
+		if (it.piece.objid != 0)
+			dropped += piece_drop_unneeded(d, &it.piece, delete);
 	return dropped;
 }
 
@@ -355,9 +329,9 @@ new_bytes(Derivation *d)
 {
 	uint32		result = 0;
 
-	for (int i = 0; i < d->nparts; i++)
-		if (d->parts[i].objid == 0)
-			result += d->parts[i].len;
+	for (int i = 0; i < d->npieces; i++)
+		if (d->pieces[i].objid == 0)
+			result += d->pieces[i].len;
 	return result;
 }
 
@@ -368,11 +342,11 @@ better_anew(Derivation *d)
 	uint32		len = d->change->rope->len;
 
 	return len < SLICED_WORTH_SHARING || new_bytes(d) > len / 4 * 3 ||
-		d->old.garbage + drop_all_unneeded(d, false) > (uint64) len / 2 + SLICED_GARBAGE_MIN;
+		d->old.garbage + pieces_drop_unneeded(d, false) > (uint64) len / 2 + SLICED_GARBAGE_MIN;
 }
 
 static void
-write_anew(Derivation *d)
+change_write_anew(Derivation *d)
 {
 	const SlicedRope *rope = d->change->rope;
 	char	   *raw = MemoryContextAllocHuge(CurrentMemoryContext, rope->len + 1);
@@ -387,11 +361,11 @@ write_anew(Derivation *d)
 }
 
 /*
- * Write the parts that are new, and make the piece table of all.  Returns the
+ * Write the pieces that are new, and make the piece table of all.  Returns the
  * length of the inline bytes.
  */
 static uint32
-write_new_bytes(Derivation *d, SlicedPiece *pieces, char *inline_bytes)
+change_write_new_bytes(Derivation *d, SlicedPiece *table, char *inline_bytes)
 {
 	SlicedChange *change = d->change;
 	uint32		inline_len = 0;
@@ -399,38 +373,38 @@ write_new_bytes(Derivation *d, SlicedPiece *pieces, char *inline_bytes)
 	uint32		own_done = 0;
 	char	   *own;
 
-	for (int i = 0; i < d->nparts; i++)
+	for (int i = 0; i < d->npieces; i++)
 	{
-		Part	   *part = &d->parts[i];
-		SlicedPiece *piece = &pieces[i];
+		NewPiece   *piece = &d->pieces[i];
+		SlicedPiece *entry = &table[i];
 
-		*piece = (SlicedPiece) {part->objid, part->start, part->len};
-		if (part->objid != 0)
+		*entry = (SlicedPiece) {piece->objid, piece->start, piece->len};
+		if (piece->objid != 0)
 			continue;
-		if (inline_len + part->len <= SLICED_INLINE_REGION)
+		if (inline_len + piece->len <= SLICED_INLINE_REGION)
 		{
-			piece->start = inline_len;
-			sliced_rope_read(change->rope, d->toastrel, part->at, part->len,
+			entry->start = inline_len;
+			sliced_rope_read(change->rope, d->toastrel, piece->at, piece->len,
 							 inline_bytes + inline_len);
-			inline_len += part->len;
+			inline_len += piece->len;
 		}
 		else
 		{
-			piece->objid = change->valueid;
-			piece->start = SLICED_OWN_START + own_len;
-			own_len += part->len;
+			entry->objid = change->valueid;
+			entry->start = SLICED_OWN_START + own_len;
+			own_len += piece->len;
 		}
 	}
 	if (own_len == 0)
 		return inline_len;
 
 	own = MemoryContextAllocHuge(CurrentMemoryContext, own_len);
-	for (int i = 0; i < d->nparts; i++)
-		if (pieces[i].objid == change->valueid)
+	for (int i = 0; i < d->npieces; i++)
+		if (table[i].objid == change->valueid)
 		{
-			sliced_rope_read(change->rope, d->toastrel, d->parts[i].at, d->parts[i].len,
+			sliced_rope_read(change->rope, d->toastrel, d->pieces[i].at, d->pieces[i].len,
 							 own + own_done);
-			own_done += d->parts[i].len;
+			own_done += d->pieces[i].len;
 		}
 	sliced_writer_add_slices(d->writer, change->valueid, SLICED_OWN_START, own, own_len,
 							 change->codec);
@@ -462,27 +436,27 @@ known_ascii(Derivation *d)
 }
 
 static void
-derive(Derivation *d)
+change_derive(Derivation *d)
 {
-	SlicedPiece *pieces = palloc(d->nparts * sizeof(SlicedPiece));
+	SlicedPiece *table = palloc(d->npieces * sizeof(SlicedPiece));
 	char		inline_bytes[SLICED_INLINE_REGION];
 	uint32		inline_len;
 	int64		garbage;
 
 	/* this page is written anyway: another one may cost a full page of WAL */
-	sliced_writer_stay_near(d->writer, d->old_block);
-	inline_len = write_new_bytes(d, pieces, inline_bytes);
+	sliced_writer_stay_near(d->writer, ItemPointerGetBlockNumber(&d->old_head));
+	inline_len = change_write_new_bytes(d, table, inline_bytes);
 
 	/* while what is dropped is still there, its bytes can be read */
-	garbage = d->old.garbage + drop_all_unneeded(d, true);
+	garbage = d->old.garbage + pieces_drop_unneeded(d, true);
 	if (d->old.npieces > 0)
-		sliced_value_delete_head(d->toastrel, d->old.valueid);
+		sliced_toast_row_delete(d->toastrel, d->old.valueid, &d->old_head);
 
 	/* the head goes last: who finds it finds everything */
-	sliced_writer_add_head(d->writer, d->change->valueid, pieces, d->nparts,
+	sliced_writer_add_head(d->writer, d->change->valueid, table, d->npieces,
 						   inline_bytes, inline_len, known_ascii(d), Max(garbage, 0));
 	sliced_writer_stay_near(d->writer, InvalidBlockNumber);
-	pfree(pieces);
+	pfree(table);
 }
 
 uint32
@@ -491,15 +465,16 @@ sliced_change_new_bytes(const SlicedRope *rope, const SlicedPolicy *policy)
 	SlicedChange change = {.rope = rope, .policy = policy};
 	Derivation	d = {
 		.change = &change,
-		.old_rest = {rope->base.va_valueid, 0, sliced_pointer_size(&rope->base)}
+		.old = {.valueid = rope->base.va_valueid},
+		.old_size = sliced_pointer_size(&rope->base)
 	};
 	uint32		result;
 
-	find_parts(&d);
-	limit_parts(&d);
+	new_pieces_find(&d);
+	new_pieces_limit(&d);
 	result = new_bytes(&d);
-	if (d.parts != NULL)
-		pfree(d.parts);
+	if (d.pieces != NULL)
+		pfree(d.pieces);
 	return result;
 }
 
@@ -533,14 +508,14 @@ sliced_change_write(SlicedChange *change, SlicedWriter *writer)
 		return;
 	}
 
-	load_old(&d);
-	find_parts(&d);
-	limit_parts(&d);
+	change_load_old(&d);
+	new_pieces_find(&d);
+	new_pieces_limit(&d);
 	if (better_anew(&d))
-		write_anew(&d);
+		change_write_anew(&d);
 	else
-		derive(&d);
+		change_derive(&d);
 	sliced_layout_free(&d.old);
-	if (d.parts != NULL)
-		pfree(d.parts);
+	if (d.pieces != NULL)
+		pfree(d.pieces);
 }

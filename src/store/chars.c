@@ -9,6 +9,7 @@
 #include "format/utf8.h"
 #include "miscadmin.h"
 #include "store/chars.h"
+#include "store/cursor.h"
 #include "store/layout.h"
 #include "store/reader.h"
 
@@ -16,18 +17,18 @@
  * The search.  Functions return false when it has ended: because the character
  * is found, or because something is wrong.
  */
-typedef struct Search
+typedef struct CharSearch
 {
 	Relation	toastrel;
 	ToastScan	ts;
 	uint32		left;			/* characters to pass over */
 	uint32		passed;			/* bytes of the value passed over */
 	bool		found;
-} Search;
+} CharSearch;
 
 /* Pass over 'len' bytes in memory. */
 static bool
-pass_bytes(Search *s, const char *bytes, uint32 len)
+chars_pass_bytes(CharSearch *s, const char *bytes, uint32 len)
 {
 	for (uint32 i = 0; i < len; i++)
 	{
@@ -47,11 +48,11 @@ pass_bytes(Search *s, const char *bytes, uint32 len)
 
 /* Read bytes [start, start + len) of the object, of one slice, and pass over them. */
 static bool
-pass_by_reading(Search *s, Oid objid, uint32 start, uint32 len)
+chars_pass_by_reading(CharSearch *s, Oid objid, uint32 start, uint32 len)
 {
 	char	   *work = palloc(len);
 	bool		result = sliced_object_read(s->toastrel, objid, start, len, work) &&
-		pass_bytes(s, work, len);
+		chars_pass_bytes(s, work, len);
 
 	pfree(work);
 	return result;
@@ -59,7 +60,7 @@ pass_by_reading(Search *s, Oid objid, uint32 start, uint32 len)
 
 /* Pass over characters that are known to have one byte each. */
 static bool
-pass_ascii(Search *s, uint32 len)
+chars_pass_ascii(CharSearch *s, uint32 len)
 {
 	uint32		n = Min(len, s->left);
 
@@ -74,25 +75,25 @@ pass_ascii(Search *s, uint32 len)
  * go on in the next slice, so it is over only when the next has begun.
  */
 static bool
-pass_slice(Search *s, const SlicedRow *row, Oid objid, uint32 start, uint32 pos, uint32 end)
+chars_pass_slice(CharSearch *s, const SlicedRow *row, Oid objid, uint32 start, uint32 pos, uint32 end)
 {
 	uint32		upto = Min(end, start + row->rawlen);
 	uint32		nchars = row->rawlen - row->followers;
 
 	if (row->followers == 0)
-		return pass_ascii(s, upto - pos);
+		return chars_pass_ascii(s, upto - pos);
 	if (pos == start && upto == start + row->rawlen && nchars <= s->left)
 	{
 		s->left -= nchars;
 		s->passed += row->rawlen;
 		return true;
 	}
-	return pass_by_reading(s, objid, pos, upto - pos);
+	return chars_pass_by_reading(s, objid, pos, upto - pos);
 }
 
 /* Pass over bytes [pos, end) of an object. */
 static bool
-pass_object(Search *s, Oid objid, uint32 pos, uint32 end)
+chars_pass_object(CharSearch *s, Oid objid, uint32 pos, uint32 end)
 {
 	SlicedCursor cursor = {
 		.ts = &s->ts,
@@ -107,8 +108,8 @@ pass_object(Search *s, Oid objid, uint32 pos, uint32 end)
 		uint32		start;
 
 		CHECK_FOR_INTERRUPTS();
-		if (sliced_cursor_find(&cursor, pos, &row, &start) != NULL ||
-			!pass_slice(s, &row, objid, start, pos, end))
+		if (sliced_cursor_find(&cursor, pos, &row, &start) != SLICED_SOUND ||
+			!chars_pass_slice(s, &row, objid, start, pos, end))
 			return false;
 		pos = Min(end, start + row.rawlen);
 		/* do not fetch its other rows: find the next slice in the index */
@@ -120,49 +121,45 @@ pass_object(Search *s, Oid objid, uint32 pos, uint32 end)
 
 /* Pass over a piece of the value. */
 static bool
-pass_piece(Search *s, const SlicedLayout *layout, const SlicedPiece *piece)
+chars_pass_piece(CharSearch *s, const SlicedLayout *layout, const SlicedPiece *piece)
 {
 	if (piece->objid == 0)
-		return pass_bytes(s, layout->inline_bytes + piece->start, piece->len);
-	return pass_object(s, piece->objid, piece->start, piece->start + piece->len);
+		return chars_pass_bytes(s, layout->inline_bytes + piece->start, piece->len);
+	return chars_pass_object(s, piece->objid, piece->start, piece->start + piece->len);
 }
 
 /* Pass over a value of 'size' bytes. */
 static bool
-pass_value(Search *s, const SlicedLayout *layout, uint32 size)
+chars_pass_value(CharSearch *s, const SlicedLayout *layout, uint32 size)
 {
 	uint32		ascii = Min(layout->ascii, size);
-	uint32		at = 0;
+	SlicedPieceIterator it = {layout, size};
 
-	if (!pass_ascii(s, ascii))
+	if (!chars_pass_ascii(s, ascii))
 		return false;
-	for (int i = 0; i <= layout->npieces; i++)
+	while (sliced_piece_next(&it))
 	{
-		SlicedPiece piece = i < layout->npieces ? layout->pieces[i] :
-			sliced_layout_rest(layout, size);
-		uint32		passed = at < ascii ? Min(ascii - at, piece.len) : 0;
+		SlicedPiece piece = it.piece;
+		uint32		passed = it.at < ascii ? Min(ascii - it.at, piece.len) : 0;
 
-		at += piece.len;
 		piece.start += passed;
 		piece.len -= passed;
-		if (piece.len > 0 && !pass_piece(s, layout, &piece))
+		if (piece.len > 0 && !chars_pass_piece(s, layout, &piece))
 			return false;
 	}
 	return true;
 }
 
 static void
-search(Search *s, Oid valueid, uint32 size)
+char_search(CharSearch *s, Oid valueid, uint32 size)
 {
 	SlicedRow	head;
 	SlicedLayout layout;
 
-	sliced_scan_seek(&s->ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
-	if (!sliced_scan_next(&s->ts, ForwardScanDirection) || s->ts.seq != SLICED_HEAD_SEQ ||
-		sliced_row_decode(&head, s->ts.data, s->ts.len, valueid, s->ts.seq) != NULL ||
-		sliced_layout_load(&layout, &s->ts, &head) != NULL)
+	if (sliced_head_find(&s->ts, valueid, SLICED_HEAD_SEQ, &head) != SLICED_SOUND ||
+		sliced_layout_load(&layout, &s->ts, &head) != SLICED_SOUND)
 		return;
-	if (pass_value(s, &layout, size))
+	if (chars_pass_value(s, &layout, size))
 		s->found = true;		/* at the end */
 	sliced_layout_free(&layout);
 }
@@ -171,11 +168,11 @@ bool
 sliced_chars_seek(const struct varatt_external *value, uint32 nchar, uint32 *offset,
 				  uint32 *have)
 {
-	Search		s = {.left = nchar};
+	CharSearch	s = {.left = nchar};
 
 	s.toastrel = table_open(value->va_toastrelid, AccessShareLock);
 	sliced_scan_open(&s.ts, s.toastrel, NULL, AccessShareLock);
-	search(&s, value->va_valueid, sliced_pointer_size(value));
+	char_search(&s, value->va_valueid, sliced_pointer_size(value));
 	sliced_scan_close(&s.ts, AccessShareLock);
 	table_close(s.toastrel, NoLock);
 	*offset = s.passed;

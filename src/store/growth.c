@@ -29,6 +29,7 @@
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "store/cursor.h"
 #include "store/growth.h"
 #include "store/layout.h"
 #include "store/reader.h"
@@ -67,22 +68,20 @@ page_has_room(ToastScan *ts)
 
 /* Where in its own object does the value end?  False if it is not sound. */
 static bool
-find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
+value_find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 {
 	SlicedRow	head;
 	SlicedLayout layout;
 	SlicedPiece rest;
 
-	sliced_scan_seek_within(ts, growth->objid, SLICED_HEAD_SEQ, SLICED_HEAD_SEQ);
-	if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq != SLICED_HEAD_SEQ ||
-		sliced_row_decode(&head, ts->data, ts->len, ts->objid, ts->seq) != NULL)
+	if (sliced_head_find(ts, growth->objid, SLICED_HEAD_SEQ, &head) != SLICED_SOUND)
 		return false;
 	if (head.npieces == 0)
 	{
 		growth->end = size;
 		return true;
 	}
-	if (sliced_layout_load(&layout, ts, &head) != NULL)
+	if (sliced_layout_load(&layout, ts, &head) != SLICED_SOUND)
 		return false;
 	rest = sliced_layout_rest(&layout, size);
 	growth->end = rest.start + rest.len;
@@ -90,31 +89,18 @@ find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 	return size >= layout.total;
 }
 
-/* Go to the last row of the object: most likely it belongs to what was added last. */
-static bool
-find_last_row(SlicedGrowth *growth, ToastScan *ts)
-{
-	if (growth->end > SLICED_MERGE_BYTES)
-	{
-		sliced_scan_seek_within(ts, growth->objid, growth->end - SLICED_MERGE_BYTES, PG_INT32_MAX);
-		if (sliced_scan_next(ts, BackwardScanDirection))
-			return true;
-	}
-	sliced_scan_seek(ts, growth->objid, PG_INT32_MAX, BackwardScanDirection);
-	return sliced_scan_next(ts, BackwardScanDirection);
-}
-
-/*
- * Find the last slice; returns where it ends, 0 if there is none.
- */
+/* Find the last slice; returns where it ends, 0 if there is none. */
 static uint32
-find_tail(SlicedGrowth *growth, ToastScan *ts)
+value_find_tail(SlicedGrowth *growth, ToastScan *ts)
 {
 	SlicedRow	row;
+	uint32		end;
 	bool		now;
 
-	if (!find_last_row(growth, ts) ||
-		sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != NULL)
+	/* most likely it belongs to what was added last */
+	end = sliced_object_end(ts, growth->objid, growth->end > SLICED_MERGE_BYTES ?
+							growth->end - SLICED_MERGE_BYTES : 0, &row);
+	if (end == 0)
 		return 0;
 	growth->has_tail = row.kind == SLICED_ROW_TAIL && row.capacity <= SLICED_TAIL_MAX;
 	if (growth->has_tail)
@@ -127,10 +113,7 @@ find_tail(SlicedGrowth *growth, ToastScan *ts)
 		growth->tail_capacity = row.capacity;
 		memcpy(growth->tail, row.payload, row.payload_len);
 	}
-
-	if (row.kind == SLICED_ROW_CONTINUATION)
-		return ts->seq - row.parts + row.rawlen;
-	return row.npieces > 0 ? SLICED_OWN_START : Max(ts->seq, 0) + row.rawlen;
+	return end;
 }
 
 bool
@@ -149,8 +132,8 @@ sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	ts.visibility = SLICED_SEE_CURRENT;
-	result = find_end(growth, &ts, sliced_pointer_size(value)) &&
-		find_tail(growth, &ts) == growth->end;
+	result = value_find_end(growth, &ts, sliced_pointer_size(value)) &&
+		value_find_tail(growth, &ts) == growth->end;
 	sliced_scan_close(&ts, AccessShareLock);
 	return result;
 }
@@ -170,7 +153,7 @@ typedef struct Merge
  * to merge, or something that does not fit together.
  */
 static bool
-gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
+merge_gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
 {
 	ToastScan	ts;
 	bool		ok = true;
@@ -190,7 +173,7 @@ gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
 		CHECK_FOR_INTERRUPTS();
 		(void) is_own_row(&ts, &now);
 		ok = !now &&
-			sliced_row_decode(&row, ts.data, ts.len, ts.objid, ts.seq) == NULL;
+			sliced_row_decode(&row, ts.data, ts.len, ts.objid, ts.seq) == SLICED_SOUND;
 		/* of a slice that begins before 'from' */
 		if (!ok || (row.kind == SLICED_ROW_CONTINUATION && merge->nslices == 0))
 			continue;
@@ -215,7 +198,7 @@ merge_slices(SlicedGrowth *growth, SlicedWriter *writer, uint32 from, int codec)
 	Relation	toastrel = sliced_writer_relation(writer);
 	Merge		merge;
 
-	if (gather(growth, toastrel, from, &merge))
+	if (merge_gather(growth, toastrel, from, &merge))
 	{
 		ListCell   *lc;
 

@@ -7,11 +7,22 @@
 #include "store/layout.h"
 #include "store/slice.h"
 
-const char *
+SlicedDamage
+sliced_head_find(ToastScan *ts, Oid valueid, int32 last, SlicedRow *head)
+{
+	sliced_scan_seek_within(ts, valueid, SLICED_HEAD_SEQ, last);
+	if (!sliced_scan_next(ts, ForwardScanDirection))
+		return SLICED_VALUE_MISSING;
+	if (ts->seq != SLICED_HEAD_SEQ)
+		return ts->seq == 0 ? SLICED_NOT_SLICES : SLICED_HEAD_MISSING;
+	return sliced_row_decode(head, ts->data, ts->len, valueid, ts->seq);
+}
+
+SlicedDamage
 sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 {
 	SlicedSlice slice;
-	const char *problem;
+	SlicedDamage damage;
 	char	   *raw;
 
 	memset(layout, 0, sizeof(*layout));
@@ -19,7 +30,7 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 	layout->ascii = head->ascii;
 	layout->garbage = head->garbage;
 	if (head->npieces == 0)
-		return NULL;
+		return SLICED_SOUND;
 
 	layout->own = SLICED_OWN_START;
 	layout->npieces = head->npieces;
@@ -31,7 +42,7 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 		*piece = sliced_row_piece(head, i);
 		if (piece->len == 0 || piece->start > INT_MAX || piece->len > INT_MAX - layout->total ||
 			(uint64) piece->start + piece->len > (piece->objid == 0 ? head->rawlen : INT_MAX))
-			return "impossible piece";
+			return SLICED_PIECE_IMPOSSIBLE;
 		layout->total += piece->len;
 		if (piece->objid == layout->valueid)
 			layout->own = Max(layout->own, piece->start + piece->len);
@@ -39,12 +50,12 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 
 	layout->inline_len = head->rawlen;
 	layout->inline_bytes = raw = palloc(head->rawlen + 1);
-	problem = sliced_slice_gather(ts, head, 0, 0, &slice);
-	if (problem == NULL)
-		problem = sliced_slice_decompress(&slice, 0, head->rawlen, raw);
+	damage = sliced_slice_gather(ts, head, 0, 0, &slice);
+	if (damage == SLICED_SOUND)
+		damage = sliced_slice_decompress(&slice, 0, head->rawlen, raw);
 	if (slice.buffer)
 		pfree(slice.buffer);
-	return problem;
+	return damage;
 }
 
 void
@@ -54,16 +65,4 @@ sliced_layout_free(SlicedLayout *layout)
 		pfree(layout->pieces);
 	if (layout->inline_bytes != NULL)
 		pfree((char *) layout->inline_bytes);
-}
-
-SlicedPiece
-sliced_layout_rest(const SlicedLayout *layout, uint32 size)
-{
-	SlicedPiece rest = {
-		.objid = layout->valueid,
-		.start = layout->own,
-		.len = size > layout->total ? size - layout->total : 0
-	};
-
-	return rest;
 }

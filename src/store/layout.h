@@ -37,15 +37,62 @@ typedef struct SlicedLayout
 } SlicedLayout;
 
 /*
- * Take apart the head that the scan has just returned, decoded as 'head'.
- * Returns NULL, or what is wrong.
+ * Find the head of a value.  The scan stands on it, if nothing is wrong, and may
+ * go on forward as far as row 'last'.
  */
-extern const char *sliced_layout_load(SlicedLayout *layout, ToastScan *ts,
-									  const SlicedRow *head);
+extern SlicedDamage sliced_head_find(ToastScan *ts, Oid valueid, int32 last, SlicedRow *head);
+
+/*
+ * Take apart the head that the scan has just returned, decoded as 'head'.
+ */
+extern SlicedDamage sliced_layout_load(SlicedLayout *layout, ToastScan *ts,
+									   const SlicedRow *head);
 
 extern void sliced_layout_free(SlicedLayout *layout);
 
 /* The last piece of a value of 'size' bytes: what follows the pieces of its head. */
-extern SlicedPiece sliced_layout_rest(const SlicedLayout *layout, uint32 size);
+static inline SlicedPiece
+sliced_layout_rest(const SlicedLayout *layout, uint32 size)
+{
+	SlicedPiece rest = {
+		.objid = layout->valueid,
+		.start = layout->own,
+		.len = size > layout->total ? size - layout->total : 0
+	};
+
+	return rest;
+}
+
+/*
+ * Goes through the pieces of a value of 'size' bytes in their order, to the last
+ * one behind those of its head:
+ *
+ *		SlicedPieceIterator it = {layout, size};
+ *
+ *		while (sliced_piece_next(&it))
+ *			... it.piece, which begins at byte it.at of the value ...
+ */
+typedef struct SlicedPieceIterator
+{
+	const SlicedLayout *layout;
+	uint32		size;
+	int			next;			/* number of the piece to come */
+	uint32		at;
+	SlicedPiece piece;
+} SlicedPieceIterator;
+
+static inline bool
+sliced_piece_next(SlicedPieceIterator *it)
+{
+	it->at += it->piece.len;
+	if (it->next < it->layout->npieces)
+		it->piece = it->layout->pieces[it->next];
+	else if (it->next == it->layout->npieces)
+		it->piece = sliced_layout_rest(it->layout, it->size);
+	else
+		return false;
+	it->next++;
+	return it->piece.len > 0;
+}
 
 #endif

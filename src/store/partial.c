@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
+#include "store/cursor.h"
 #include "store/partial.h"
 #include "store/reader.h"
 #include "store/slice.h"
@@ -94,12 +95,11 @@ sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to)
 	partial->nranges += 1 - n;
 }
 
-/* Piece 'i'; the last one is what follows the pieces of the head. */
-static SlicedPiece
-piece_of(const SlicedPartial *partial, int i)
+/* The pieces of the value. */
+static inline SlicedPieceIterator
+all_pieces(const SlicedPartial *partial)
 {
-	return i < partial->layout.npieces ? partial->layout.pieces[i] :
-		sliced_layout_rest(&partial->layout, partial->size);
+	return (SlicedPieceIterator) {&partial->layout, partial->size};
 }
 
 /* Some bytes [from, to) of an object, and their place in the value. */
@@ -108,23 +108,21 @@ typedef struct Place
 	uint32		from;
 	uint32		to;
 	uint32		place;
-	int			next_piece;		/* to look at, and its place */
-	uint32		next_at;
+	SlicedPieceIterator pieces; /* at the piece that they are in */
 } Place;
 
 /* The next place that bytes [start, end) of an object have, in the value's order. */
 static bool
-next_place(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end, Place *p)
+next_place(Oid objid, uint32 start, uint32 end, Place *p)
 {
-	while (p->next_piece <= partial->layout.npieces)
+	while (sliced_piece_next(&p->pieces))
 	{
-		SlicedPiece piece = piece_of(partial, p->next_piece++);
+		const SlicedPiece *piece = &p->pieces.piece;
 
-		p->from = Max(start, piece.start);
-		p->to = Min(end, piece.start + piece.len);
-		p->place = p->next_at + (p->from - piece.start);
-		p->next_at += piece.len;
-		if (piece.objid == objid && p->from < p->to)
+		p->from = Max(start, piece->start);
+		p->to = Min(end, piece->start + piece->len);
+		p->place = p->pieces.at + (p->from - piece->start);
+		if (piece->objid == objid && p->from < p->to)
 			return true;
 	}
 	return false;
@@ -143,9 +141,9 @@ static Places
 find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
 {
 	Places		places = {.start = end, .end = start};
-	Place		p = {0};
+	Place		p = {.pieces = all_pieces(partial)};
 
-	while (next_place(partial, objid, start, end, &p))
+	while (next_place(objid, start, end, &p))
 	{
 		places.n++;
 		places.at = p.place;
@@ -159,9 +157,9 @@ find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
 static void
 distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 start, uint32 end)
 {
-	Place		p = {0};
+	Place		p = {.pieces = all_pieces(partial)};
 
-	while (next_place(partial, objid, start, end, &p))
+	while (next_place(objid, start, end, &p))
 	{
 		memcpy(partial->bytes + p.place, raw + (p.from - start), p.to - p.from);
 		sliced_partial_add(partial, p.place, p.place + (p.to - p.from));
@@ -183,32 +181,31 @@ worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Places *pla
 }
 
 /* Decompress a slice so that bytes up to 'end' are available. */
-static const char *
-take_slice(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 end)
+static SlicedDamage
+slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 end)
 {
 	Places		places = find_places(partial, objid, slice->start,
 									 slice->start + slice->rawlen);
 	uint32		to = worth_having(partial, slice, &places, end);
-	const char *problem;
+	SlicedDamage damage;
 
 	if (places.n == 1)
 	{
-		problem = sliced_slice_decompress(slice, places.start - slice->start,
-										  to - slice->start,
-										  partial->bytes + places.at);
-		if (problem == NULL)
+		damage = sliced_slice_decompress(slice, places.start - slice->start,
+										 to - slice->start, partial->bytes + places.at);
+		if (damage == SLICED_SOUND)
 			sliced_partial_add(partial, places.at, places.at + (to - places.start));
 	}
 	else
 	{
 		char	   *raw = palloc(slice->rawlen);
 
-		problem = sliced_slice_decompress(slice, 0, slice->rawlen, raw);
-		if (problem == NULL)
+		damage = sliced_slice_decompress(slice, 0, slice->rawlen, raw);
+		if (damage == SLICED_SOUND)
 			distribute(partial, objid, raw, slice->start, slice->start + slice->rawlen);
 		pfree(raw);
 	}
-	return problem;
+	return damage;
 }
 
 /* Where a scan is: the next slice begins at 'pos' of its object. */
@@ -219,8 +216,8 @@ typedef struct Progress
 } Progress;
 
 /* Read bytes [pos, end) of an object. */
-static const char *
-read_object(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, uint32 end)
+static SlicedDamage
+object_load(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, uint32 end)
 {
 	ToastScan  *ts = progress->cursor.ts;
 	SlicedCursor cursor = {.ts = ts, .objid = objid, .moving = NoMovementScanDirection};
@@ -233,55 +230,52 @@ read_object(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, u
 		SlicedRow	row;
 		SlicedSlice slice;
 		uint32		start;
-		const char *problem;
+		SlicedDamage damage;
 
 		CHECK_FOR_INTERRUPTS();
-		problem = sliced_cursor_find(&cursor, pos, &row, &start);
-		if (problem != NULL)
-			return problem;
-		problem = sliced_slice_gather(ts, &row, start, ScanDirectionIsBackward(cursor.moving) ?
-									  sliced_last_seq(end) : 0, &slice);
+		damage = sliced_cursor_find(&cursor, pos, &row, &start);
+		if (damage != SLICED_SOUND)
+			return damage;
+		damage = sliced_slice_gather(ts, &row, start, ScanDirectionIsBackward(cursor.moving) ?
+									 sliced_last_seq(end) : 0, &slice);
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
-		if (problem == NULL)
-			problem = take_slice(partial, objid, &slice, end);
+		if (damage == SLICED_SOUND)
+			damage = slice_load(partial, objid, &slice, end);
 		if (slice.buffer != NULL)
 			pfree(slice.buffer);
-		if (problem != NULL)
-			return problem;
+		if (damage != SLICED_SOUND)
+			return damage;
 		pos = start + row.rawlen;
 		*progress = (Progress) {cursor, pos};
 	}
-	return NULL;
+	return SLICED_SOUND;
 }
 
 /*
  * Read the head, which says what the value consists of.  The inline bytes come
  * with it, and the first slice as far as bytes before 'to' need it.
  */
-static const char *
-load_layout(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
+static SlicedDamage
+layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 {
 	ToastScan  *ts = progress->cursor.ts;
 	SlicedRow	head;
 	SlicedSlice slice;
 	MemoryContext old;
-	const char *problem;
+	SlicedDamage damage;
 
-	sliced_scan_seek_within(ts, valueid, SLICED_HEAD_SEQ, sliced_last_seq(to));
-	if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq != SLICED_HEAD_SEQ)
-		return "the head is missing";
-	problem = sliced_row_decode(&head, ts->data, ts->len, valueid, ts->seq);
-	if (problem != NULL)
-		return problem;
+	damage = sliced_head_find(ts, valueid, sliced_last_seq(to), &head);
+	if (damage != SLICED_SOUND)
+		return damage;
 
 	old = MemoryContextSwitchTo(partial->mcxt);
-	problem = sliced_layout_load(&partial->layout, ts, &head);
+	damage = sliced_layout_load(&partial->layout, ts, &head);
 	MemoryContextSwitchTo(old);
-	if (problem == NULL && partial->layout.total > partial->size)
-		problem = "the pieces are longer than the value";
-	if (problem != NULL)
-		return problem;
+	if (damage == SLICED_SOUND && partial->layout.total > partial->size)
+		damage = SLICED_PIECES_TOO_LONG;
+	if (damage != SLICED_SOUND)
+		return damage;
 	partial->have_layout = true;
 	progress->cursor = (SlicedCursor) {ts, valueid, ForwardScanDirection};
 	progress->pos = head.npieces > 0 ? SLICED_OWN_START : head.rawlen;
@@ -289,60 +283,59 @@ load_layout(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 	{
 		distribute(partial, InvalidOid, partial->layout.inline_bytes, 0,
 				   partial->layout.inline_len);
-		return NULL;
+		return SLICED_SOUND;
 	}
 	if (head.rawlen == 0)
-		return NULL;
-	problem = sliced_slice_gather(ts, &head, 0, 0, &slice);
-	if (problem == NULL)
-		problem = take_slice(partial, valueid, &slice, Min(to, head.rawlen));
+		return SLICED_SOUND;
+	damage = sliced_slice_gather(ts, &head, 0, 0, &slice);
+	if (damage == SLICED_SOUND)
+		damage = slice_load(partial, valueid, &slice, Min(to, head.rawlen));
 	if (slice.buffer != NULL)
 		pfree(slice.buffer);
-	return problem;
+	return damage;
 }
 
 /* Read bytes [from, to); none of them is there. */
-static const char *
-read_missing(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
+static SlicedDamage
+missing_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 {
-	uint32		at = 0;
-	const char *problem = NULL;
+	SlicedPieceIterator it = all_pieces(partial);
+	SlicedDamage damage = SLICED_SOUND;
 
-	for (int i = 0; i <= partial->layout.npieces && at < to && problem == NULL; i++)
+	while (damage == SLICED_SOUND && sliced_piece_next(&it) && it.at < to)
 	{
-		SlicedPiece piece = piece_of(partial, i);
-		uint32		first = Max(from, at);
-		uint32		next = Min(to, at + piece.len);
+		uint32		first = Max(from, it.at);
+		uint32		next = Min(to, it.at + it.piece.len);
 
-		if (first < next && piece.objid != InvalidOid)
-			problem = read_object(partial, progress, piece.objid, piece.start + (first - at),
-								  piece.start + (next - at));
-		at += piece.len;
+		if (first < next && it.piece.objid != InvalidOid)
+			damage = object_load(partial, progress, it.piece.objid,
+								 it.piece.start + (first - it.at),
+								 it.piece.start + (next - it.at));
 	}
-	return problem;
+	return damage;
 }
 
-static const char *
-try_to_read(SlicedPartial *partial, Relation toastrel, Oid valueid, uint32 from, uint32 to)
+static SlicedDamage
+partial_load(SlicedPartial *partial, Relation toastrel, Oid valueid, uint32 from, uint32 to)
 {
-	const char *problem = NULL;
+	SlicedDamage damage = SLICED_SOUND;
 	SlicedRange missing;
 	ToastScan	ts;
 	Progress	progress = {{.ts = &ts}};
 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	if (!partial->have_layout)
-		problem = load_layout(partial, &progress, valueid, to);
-	while (problem == NULL)
+		damage = layout_load(partial, &progress, valueid, to);
+	while (damage == SLICED_SOUND)
 	{
 		missing = sliced_partial_missing(partial, from, to);
 		if (missing.from == to)
 			break;
-		problem = read_missing(partial, &progress, missing.from, missing.to);
+		damage = missing_load(partial, &progress, missing.from, missing.to);
 		from = missing.to;
 	}
 	sliced_scan_close(&ts, AccessShareLock);
-	return problem;
+	return damage;
 }
 
 bool
@@ -350,7 +343,7 @@ sliced_partial_try_read(SlicedPartial *partial, const struct varatt_external *pt
 						uint32 from, uint32 to)
 {
 	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
-	bool		ok = try_to_read(partial, toastrel, ptr->va_valueid, from, to) == NULL;
+	bool		ok = partial_load(partial, toastrel, ptr->va_valueid, from, to) == SLICED_SOUND;
 
 	table_close(toastrel, AccessShareLock);
 	return ok;
@@ -366,8 +359,7 @@ sliced_partial_read(SlicedPartial *partial, const struct varatt_external *ptr,
 		return;
 	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
 	if (!sliced_value_read(toastrel, ptr->va_valueid, from, to - from, partial->bytes + from))
-		sliced_report_corruption(toastrel, ptr->va_valueid, from,
-								 "the value is not stored as slices");
+		sliced_report_corruption(toastrel, ptr->va_valueid, from, SLICED_NOT_SLICES);
 	sliced_partial_add(partial, from, to);
 	table_close(toastrel, AccessShareLock);
 }

@@ -46,25 +46,4 @@ extern bool sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint3
 /* Are the last bytes of the value there, and hence all? */
 extern bool sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size);
 
-/*
- * For callers that look at slices without reading the value: a cursor finds the
- * slices of one object, for one position after another.
- */
-typedef struct SlicedCursor
-{
-	ToastScan  *ts;
-	Oid			objid;
-	ScanDirection moving;		/* how the scan moves over the object's rows: not at
-								 * all yet, or forward, not past the position that
-								 * is looked for next; or backward */
-	uint32		end;			/* positions behind it are not looked for */
-} SlicedCursor;
-
-/*
- * Find a slice that has byte 'pos': '*row' is its first row, '*start' where it
- * begins.  Returns NULL, or what is wrong.
- */
-extern const char *sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row,
-									  uint32 *start);
-
 #endif

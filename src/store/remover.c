@@ -9,8 +9,8 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "store/layout.h"
 #include "store/remover.h"
-#include "store/toast_scan.h"
 
 void
 sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
@@ -26,24 +26,18 @@ sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
 }
 
 static void
-delete_row(ToastScan *ts, bool speculative)
-{
-	/* a row of this very command: heap_delete() would not see it */
-	if (speculative)
-		heap_abort_speculative(ts->toastrel, &ts->tid);
-	else
-		sliced_toast_row_delete(ts->toastrel, ts->objid, &ts->tid);
-}
-
-static void
-delete_object(ToastScan *ts, Oid objid, bool speculative)
+object_delete(ToastScan *ts, Oid objid, bool speculative)
 {
 	ts->visibility = SLICED_SEE_CURRENT;
 	sliced_scan_seek(ts, objid, SLICED_HEAD_SEQ, ForwardScanDirection);
 	while (sliced_scan_next(ts, ForwardScanDirection))
 	{
 		CHECK_FOR_INTERRUPTS();
-		delete_row(ts, speculative);
+		/* a row of this very command: heap_delete() would not see it */
+		if (speculative)
+			heap_abort_speculative(ts->toastrel, &ts->tid);
+		else
+			sliced_toast_row_delete(ts->toastrel, ts->objid, &ts->tid);
 	}
 }
 
@@ -57,9 +51,7 @@ objects_of_pieces(ToastScan *ts, Oid valueid)
 	List	   *result = NIL;
 	SlicedRow	head;
 
-	sliced_scan_seek(ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
-	if (sliced_scan_next(ts, ForwardScanDirection) && ts->seq == SLICED_HEAD_SEQ &&
-		sliced_row_decode(&head, ts->data, ts->len, valueid, ts->seq) == NULL)
+	if (sliced_head_find(ts, valueid, SLICED_HEAD_SEQ, &head) == SLICED_SOUND)
 		for (int i = 0; i < head.npieces; i++)
 			result = list_append_unique_oid(result, sliced_row_piece(&head, i).objid);
 	return result;
@@ -74,23 +66,10 @@ sliced_value_delete(Relation toastrel, Oid valueid, bool speculative)
 
 	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
 	shared = objects_of_pieces(&ts, valueid);
-	delete_object(&ts, valueid, speculative);
+	object_delete(&ts, valueid, speculative);
 	foreach(lc, shared)
 		if (OidIsValid(lfirst_oid(lc)) && lfirst_oid(lc) != valueid)
-			delete_object(&ts, lfirst_oid(lc), speculative);
+			object_delete(&ts, lfirst_oid(lc), speculative);
 	sliced_scan_close(&ts, NoLock);
 	list_free(shared);
-}
-
-void
-sliced_value_delete_head(Relation toastrel, Oid valueid)
-{
-	ToastScan	ts;
-
-	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
-	ts.visibility = SLICED_SEE_CURRENT;
-	sliced_scan_seek(&ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
-	if (sliced_scan_next(&ts, ForwardScanDirection) && ts.seq == SLICED_HEAD_SEQ)
-		delete_row(&ts, false);
-	sliced_scan_close(&ts, NoLock);
 }

@@ -20,9 +20,6 @@
  */
 extern void sliced_value_delete(Relation toastrel, Oid valueid, bool speculative);
 
-/* Delete just the head of a value that consists of pieces. */
-extern void sliced_value_delete_head(Relation toastrel, Oid valueid);
-
 /* Delete one row of an object; on behalf of the value's owner, like all of this. */
 extern void sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid);
 

@@ -187,8 +187,7 @@ static void
 read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, char *dest)
 {
 	if (!sliced_value_read(toastrel, rope->base.va_valueid, start, len, dest))
-		sliced_report_corruption(toastrel, rope->base.va_valueid, start,
-								 "the value is not stored as slices");
+		sliced_report_corruption(toastrel, rope->base.va_valueid, start, SLICED_NOT_SLICES);
 }
 
 /*

@@ -7,9 +7,7 @@
 #include "codec/codec.h"
 #include "store/slice.h"
 
-const char sliced_continuation_missing[] = "a continuation of the slice is missing";
-
-const char *
+SlicedDamage
 sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 reseek_to,
 					SlicedSlice *slice)
 {
@@ -25,7 +23,7 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 	slice->stored = row->payload;
 	slice->buffer = NULL;
 	if (row->parts == 0)
-		return NULL;
+		return SLICED_SOUND;
 
 	slice->stored = slice->buffer = palloc(slice->storedlen);
 	memcpy(slice->buffer, row->payload, have);
@@ -35,13 +33,13 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 	while (part < slice->nrows)
 	{
 		SlicedRow	next;
-		const char *problem;
+		SlicedDamage damage;
 
 		if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq > start + part)
-			return sliced_continuation_missing;
-		problem = sliced_row_decode(&next, ts->data, ts->len, ts->objid, ts->seq);
-		if (problem)
-			return problem;
+			return SLICED_CONTINUATION_MISSING;
+		damage = sliced_row_decode(&next, ts->data, ts->len, ts->objid, ts->seq);
+		if (damage != SLICED_SOUND)
+			return damage;
 
 		/*
 		 * A longer or shorter version of the slice may have rows of these numbers
@@ -54,15 +52,15 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 			!TransactionIdEquals(sliced_scan_inserter(ts), writer))
 			continue;
 		if (next.payload_len > slice->storedlen - have)
-			return "a continuation does not belong to the slice";
+			return SLICED_CONTINUATION_FOREIGN;
 		memcpy(slice->buffer + have, next.payload, next.payload_len);
 		have += next.payload_len;
 		part++;
 	}
-	return have == slice->storedlen ? NULL : "the slice's rows do not add up";
+	return have == slice->storedlen ? SLICED_SOUND : SLICED_ROWS_DO_NOT_ADD_UP;
 }
 
-const char *
+SlicedDamage
 sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *dest)
 {
 	const SlicedCodec *codec = sliced_codec_get(slice->codec);
@@ -74,7 +72,7 @@ sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *
 	if (slice->codec == SLICED_CODEC_NONE)
 	{
 		memcpy(dest, slice->stored + from, to - from);
-		return NULL;
+		return SLICED_SOUND;
 	}
 
 	if (from > 0)
@@ -86,5 +84,5 @@ sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *
 			memcpy(dest, work + from, to - from);
 		pfree(work);
 	}
-	return ok ? NULL : "the slice cannot be decompressed";
+	return ok ? SLICED_SOUND : SLICED_DECOMPRESSION_FAILED;
 }

@@ -1,8 +1,6 @@
 /*
  * slice.h
  *	  A slice: the rows it takes, and its bytes.
- *
- * Functions return NULL, or what is wrong.
  */
 #ifndef SLICED_STORE_SLICE_H
 #define SLICED_STORE_SLICE_H
@@ -24,9 +22,6 @@ typedef struct SlicedSlice
 								 * NULL and 'stored' is gone when the scan moves */
 } SlicedSlice;
 
-/* What gathering returns if one of the rows is not there. */
-extern const char sliced_continuation_missing[];
-
 /*
  * Gather the rows of a slice, which have been written together, by one
  * transaction.  The scan has just returned the first of them:
@@ -34,11 +29,11 @@ extern const char sliced_continuation_missing[];
  * not, the scan is turned to move forward up to row 'reseek_to'.  A buffer, if
  * one was needed, is palloc'd.
  */
-extern const char *sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
-									   int32 reseek_to, SlicedSlice *slice);
+extern SlicedDamage sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
+										int32 reseek_to, SlicedSlice *slice);
 
 /* Decompress raw bytes [from, to) of the slice, counted from its first. */
-extern const char *sliced_slice_decompress(const SlicedSlice *slice, uint32 from,
-										   uint32 to, char *dest);
+extern SlicedDamage sliced_slice_decompress(const SlicedSlice *slice, uint32 from,
+											uint32 to, char *dest);
 
 #endif

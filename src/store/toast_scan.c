@@ -229,7 +229,7 @@ sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot)
 		return false;
 	objid = DatumGetObjectId(fastgetattr(tuple, 1, RelationGetDescr(toastrel), &isnull));
 	take_apart(toastrel, tuple, &seq, &data, &len);
-	return sliced_row_decode(&row, data, len, objid, seq) == NULL;
+	return sliced_row_decode(&row, data, len, objid, seq) == SLICED_SOUND;
 }
 
 /*
@@ -252,11 +252,12 @@ owner_name(Relation toastrel)
 }
 
 void
-sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset, const char *what)
+sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset, SlicedDamage damage)
 {
 	ereport(ERROR,
 			errcode(ERRCODE_DATA_CORRUPTED),
 			errmsg("value %u of table \"%s\" is corrupted at offset %u: %s",
-				   valueid, owner_name(toastrel), offset, what),
+				   valueid, owner_name(toastrel), offset,
+				   sliced_damage_text(damage)),
 			errhint("Find all damaged values of the table with sliced.verify()."));
 }

@@ -100,6 +100,6 @@ extern bool sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot);
  * Raise ERRCODE_DATA_CORRUPTED for value 'valueid', at raw offset 'offset'.
  */
 extern void sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset,
-									 const char *what) pg_attribute_noreturn();
+									 SlicedDamage damage) pg_attribute_noreturn();
 
 #endif

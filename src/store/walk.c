@@ -11,64 +11,57 @@
 #include "access/heaptoast.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
+#include "store/cursor.h"
 #include "store/layout.h"
-#include "store/reader.h"
 #include "store/walk.h"
 
-typedef struct Walk
+typedef struct ValueWalk
 {
 	ToastScan  *ts;
 	const SlicedVisitor *visitor;
-} Walk;
+} ValueWalk;
 
 static void
-report(Walk *w, SlicedProblemKind kind, int64 offset, const char *message)
+report(ValueWalk *w, SlicedProblemKind kind, int64 offset, const char *message)
 {
 	if (w->visitor->problem)
 		w->visitor->problem(w->visitor->arg, kind, w->ts->objid, offset, message);
 }
 
+/* Report a row, or a slice, of which something is there. */
+static void
+report_damage(ValueWalk *w, int64 offset, SlicedDamage damage)
+{
+	report(w, SLICED_PROBLEM_CORRUPTED, offset, sliced_damage_text(damage));
+}
+
 /* Gather, try to decompress and show one slice; false if that is not possible. */
 static bool
-visit_slice(Walk *w, const SlicedRow *row, uint32 start, int i, const SlicedPiece *piece,
+visit_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, const SlicedPiece *piece,
 			bool reseek)
 {
 	SlicedSlice slice;
-	const char *problem = sliced_slice_gather(w->ts, row, start, reseek ? PG_INT32_MAX : 0, &slice);
+	SlicedDamage damage = sliced_slice_gather(w->ts, row, start, reseek ? PG_INT32_MAX : 0, &slice);
 
-	if (problem == NULL)
+	if (damage == SLICED_SOUND)
 	{
 		char	   *raw = palloc(slice.rawlen + 1);
 
-		problem = sliced_slice_decompress(&slice, 0, slice.rawlen, raw);
+		damage = sliced_slice_decompress(&slice, 0, slice.rawlen, raw);
 		pfree(raw);
 	}
-	if (problem != NULL)
-		report(w, SLICED_PROBLEM_CORRUPTED, start, problem);
+	if (damage != SLICED_SOUND)
+		report_damage(w, start, damage);
 	else if (w->visitor->slice)
 		w->visitor->slice(w->visitor->arg, i, piece, &slice);
 	if (slice.buffer)
 		pfree(slice.buffer);
-	return problem == NULL;
-}
-
-/* Find where to begin: the offset of the last slice that begins at or before 'pos'. */
-static int32
-begin_of_slice(Walk *w, Oid objid, uint32 pos)
-{
-	SlicedRow	row;
-
-	sliced_scan_seek(w->ts, objid, pos, BackwardScanDirection);
-	while (sliced_scan_next(w->ts, BackwardScanDirection))
-		if (sliced_row_decode(&row, w->ts->data, w->ts->len, objid, w->ts->seq) == NULL &&
-			row.kind != SLICED_ROW_CONTINUATION && pos - Max(w->ts->seq, 0) < row.rawlen)
-			return w->ts->seq;
-	return pos;
+	return damage == SLICED_SOUND;
 }
 
 /* Visit the slices in which a reader would find the bytes of the piece. */
 static void
-walk_as_reader(Walk *w, int i, const SlicedPiece *piece)
+walk_as_reader(ValueWalk *w, int i, const SlicedPiece *piece)
 {
 	uint32		pos = piece->start;
 	uint32		end = piece->start + piece->len;
@@ -83,12 +76,12 @@ walk_as_reader(Walk *w, int i, const SlicedPiece *piece)
 	{
 		SlicedRow	row;
 		uint32		start;
-		const char *problem = sliced_cursor_find(&cursor, pos, &row, &start);
+		SlicedDamage damage = sliced_cursor_find(&cursor, pos, &row, &start);
 
 		CHECK_FOR_INTERRUPTS();
-		if (problem != NULL)
+		if (damage != SLICED_SOUND)
 		{
-			report(w, SLICED_PROBLEM_MISSING, pos, problem);
+			report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(damage));
 			return;
 		}
 		if (!visit_slice(w, &row, start, i, piece, ScanDirectionIsBackward(cursor.moving)))
@@ -100,7 +93,7 @@ walk_as_reader(Walk *w, int i, const SlicedPiece *piece)
 }
 
 static void
-walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
+walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 {
 	ToastScan  *ts = w->ts;
 	uint32		pos = piece->start;
@@ -114,20 +107,20 @@ walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 	}
 
 	sliced_scan_seek(ts, piece->objid,
-					 pos == 0 ? SLICED_HEAD_SEQ : begin_of_slice(w, piece->objid, pos),
+					 pos == 0 ? SLICED_HEAD_SEQ : sliced_slice_seq(ts, piece->objid, pos),
 					 ForwardScanDirection);
 
 	while ((pos < end || whole) && sliced_scan_next(ts, ForwardScanDirection))
 	{
 		SlicedRow	row;
-		const char *problem = sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq);
+		SlicedDamage damage = sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq);
 		uint32		start = Max(ts->seq, 0);
 
 		CHECK_FOR_INTERRUPTS();
-		if (problem != NULL)
+		if (damage != SLICED_SOUND)
 		{
 			if (!lost)
-				report(w, SLICED_PROBLEM_CORRUPTED, start, problem);
+				report_damage(w, start, damage);
 			lost = true;
 			continue;
 		}
@@ -148,19 +141,19 @@ walk_object(Walk *w, int i, const SlicedPiece *piece, bool whole)
 				continue;
 		}
 		if (start > pos && !lost)
-			report(w, SLICED_PROBLEM_MISSING, pos, "the slice is missing");
+			report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(SLICED_SLICE_MISSING));
 		lost = !visit_slice(w, &row, start, i, piece, false);
 		pos = start + row.rawlen;
 	}
 	if (pos < end && !lost)
-		report(w, SLICED_PROBLEM_MISSING, pos, "the slice is missing");
+		report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(SLICED_SLICE_MISSING));
 	else if (pos > end && whole)
 		report(w, SLICED_PROBLEM_EXCESS, end, "the value is longer than its pointer says");
 }
 
 /* Report slices of the object that neither a piece nor the rest of the value needs. */
 static void
-walk_unneeded(Walk *w, const SlicedLayout *layout, const SlicedPiece *rest, Oid objid)
+walk_unneeded(ValueWalk *w, const SlicedLayout *layout, uint32 size, Oid objid)
 {
 	ToastScan  *ts = w->ts;
 
@@ -169,38 +162,37 @@ walk_unneeded(Walk *w, const SlicedLayout *layout, const SlicedPiece *rest, Oid 
 	{
 		SlicedRow	row;
 		uint32		start = ts->seq;
+		SlicedPieceIterator it = {layout, size};
 		bool		needed = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (sliced_row_decode(&row, ts->data, ts->len, objid, ts->seq) != NULL ||
+		if (sliced_row_decode(&row, ts->data, ts->len, objid, ts->seq) != SLICED_SOUND ||
 			row.kind == SLICED_ROW_CONTINUATION)
 			continue;
-		for (int i = 0; i <= layout->npieces && !needed; i++)
-		{
-			const SlicedPiece *piece = i < layout->npieces ? &layout->pieces[i] : rest;
-
-			needed = piece->objid == objid && piece->start < start + row.rawlen &&
-				start < piece->start + piece->len;
-		}
+		while (!needed && sliced_piece_next(&it))
+			needed = it.piece.objid == objid && it.piece.start < start + row.rawlen &&
+				start < it.piece.start + it.piece.len;
 		if (!needed)
 			report(w, SLICED_PROBLEM_EXCESS, start, "no piece of the value needs this slice");
 	}
 }
 
 static void
-walk_pieces(Walk *w, SlicedRow *head, uint32 size)
+walk_pieces(ValueWalk *w, SlicedRow *head, uint32 size)
 {
 	SlicedLayout layout;
-	SlicedPiece rest;
-	const char *problem = sliced_layout_load(&layout, w->ts, head);
+	SlicedPieceIterator it = {&layout, size};
+	bool		rest_walked = false;
+	SlicedDamage damage = sliced_layout_load(&layout, w->ts, head);
 
-	if (problem != NULL)
+	if (damage != SLICED_SOUND)
 	{
-		report(w, SLICED_PROBLEM_CORRUPTED, 0, problem);
+		report_damage(w, 0, damage);
 		return;
 	}
 	if (layout.total > size)
-		report(w, SLICED_PROBLEM_POINTER, size, "the pieces are longer than the value");
+		report(w, SLICED_PROBLEM_POINTER, size,
+			   sliced_damage_text(SLICED_PIECES_TOO_LONG));
 
 	if (head->rawlen > 0)
 	{
@@ -208,27 +200,32 @@ walk_pieces(Walk *w, SlicedRow *head, uint32 size)
 
 		visit_slice(w, head, 0, 0, &inline_bytes, false);
 	}
-	rest = sliced_layout_rest(&layout, size);
-	for (int i = 0; i < layout.npieces; i++)
+	while (sliced_piece_next(&it))
 	{
-		if (layout.pieces[i].objid == 0)
+		int			i = it.next - 1;
+
+		if (it.piece.objid == 0)
 			continue;
+		if (i == layout.npieces)
+		{
+			walk_object(w, i, &it.piece, true);
+			rest_walked = true;
+			continue;
+		}
 		if (w->visitor->object)
-			w->visitor->object(w->visitor->arg, layout.pieces[i].objid);
-		walk_object(w, i, &layout.pieces[i], false);
+			w->visitor->object(w->visitor->arg, it.piece.objid);
+		walk_object(w, i, &it.piece, false);
 		if (w->ts->snapshot != NULL)
-			walk_unneeded(w, &layout, &rest, layout.pieces[i].objid);
+			walk_unneeded(w, &layout, size, it.piece.objid);
 	}
-	if (rest.len > 0)
-		walk_object(w, layout.npieces, &rest, true);
-	else if (w->ts->snapshot != NULL)
-		walk_unneeded(w, &layout, &rest, layout.valueid);
+	if (!rest_walked && w->ts->snapshot != NULL)
+		walk_unneeded(w, &layout, size, layout.valueid);
 	sliced_layout_free(&layout);
 }
 
 /* A value in core's format consists of chunks of known lengths. */
 static void
-walk_chunks(Walk *w, const struct varatt_external *ptr)
+walk_chunks(ValueWalk *w, const struct varatt_external *ptr)
 {
 	uint32		size = VARATT_EXTERNAL_GET_EXTSIZE(*ptr);
 	uint32		have = 0;
@@ -263,10 +260,10 @@ void
 sliced_value_walk(ToastScan *ts, const struct varatt_external *ptr,
 				  const SlicedVisitor *visitor)
 {
-	Walk		w = {.ts = ts, .visitor = visitor};
+	ValueWalk	w = {.ts = ts, .visitor = visitor};
 	uint32		size = sliced_pointer_size(ptr);
 	SlicedRow	head;
-	const char *problem;
+	SlicedDamage damage;
 
 	if (!sliced_pointer_is_ours(ptr))
 	{
@@ -274,22 +271,11 @@ sliced_value_walk(ToastScan *ts, const struct varatt_external *ptr,
 		return;
 	}
 
-	sliced_scan_seek(ts, ptr->va_valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
-	if (!sliced_scan_next(ts, ForwardScanDirection))
-	{
-		report(&w, SLICED_PROBLEM_MISSING, 0, "the value is missing");
-		return;
-	}
-	if (ts->seq != SLICED_HEAD_SEQ)
-	{
-		report(&w, SLICED_PROBLEM_MISSING, 0, "the head is missing");
-		return;
-	}
-	problem = sliced_row_decode(&head, ts->data, ts->len, ts->objid, ts->seq);
-	if (problem == NULL && head.kind != SLICED_ROW_HEAD)
-		problem = "there is no head where it should be";
-	if (problem != NULL)
-		report(&w, SLICED_PROBLEM_CORRUPTED, 0, problem);
+	damage = sliced_head_find(ts, ptr->va_valueid, PG_INT32_MAX, &head);
+	if (sliced_is_missing(damage) || damage == SLICED_NOT_SLICES)
+		report(&w, SLICED_PROBLEM_MISSING, 0, sliced_damage_text(damage));
+	else if (damage != SLICED_SOUND)
+		report_damage(&w, 0, damage);
 	else if (head.npieces > 0)
 		walk_pieces(&w, &head, size);
 	else

@@ -24,8 +24,8 @@
 #include "format/utf8.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "store/cursor.h"
 #include "store/layout.h"
-#include "store/toast_scan.h"
 #include "store/writer.h"
 #include "utils/memutils.h"
 
@@ -153,8 +153,8 @@ uint32
 sliced_writer_length(SlicedWriter *w, Oid valueid)
 {
 	ToastScan	ts;
-	SlicedRow	row;
-	uint32		length = 0;
+	SlicedRow	last;
+	uint32		length;
 
 	for (int i = 0; i < w->nrows; i++)
 		if (w->objids[i] == valueid)
@@ -163,11 +163,7 @@ sliced_writer_length(SlicedWriter *w, Oid valueid)
 			break;
 		}
 	sliced_scan_open(&ts, w->toastrel, NULL, AccessShareLock);
-	sliced_scan_seek(&ts, valueid, PG_INT32_MAX, BackwardScanDirection);
-	while (length == 0 && sliced_scan_next(&ts, BackwardScanDirection))
-		if (sliced_row_decode(&row, ts.data, ts.len, valueid, ts.seq) == NULL &&
-			row.kind != SLICED_ROW_CONTINUATION)
-			length = Max(ts.seq, 0) + row.rawlen;
+	length = sliced_object_end(&ts, valueid, 0, &last);
 	sliced_scan_close(&ts, AccessShareLock);
 	return length;
 }

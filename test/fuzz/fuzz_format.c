@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 	if (len >= 4)
 	{
 		correct_checksum(copy, len, objid, seq);
-		if (sliced_row_decode(&row, copy, len, objid, seq) == NULL)
+		if (sliced_row_decode(&row, copy, len, objid, seq) == SLICED_SOUND)
 		{
 			char	   *again = malloc(sliced_row_size(&row));
 

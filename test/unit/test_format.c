@@ -37,7 +37,7 @@ round_trip(void)
 		payload[i] = i * 7;
 
 	sliced_row_encode(buf, 42, 8000, &row);
-	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, 8000) == NULL);
+	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, 8000) == SLICED_SOUND);
 	check(back.kind == SLICED_ROW_SLICE && back.rawlen == 1000 && back.payload_len == 1000);
 	check(memcmp(back.payload, payload, 1000) == 0);
 
@@ -46,7 +46,7 @@ round_trip(void)
 	row.pieces = (char *) pieces;
 	sliced_row_encode(buf, 42, -1, &row);
 	check(sliced_row_size(&row) == 20 + 12 + 36 + 1000);
-	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, -1) == NULL);
+	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, -1) == SLICED_SOUND);
 	check(back.npieces == 3);
 	for (int i = 0; i < 3; i++)
 	{
@@ -62,7 +62,7 @@ round_trip(void)
 	row.rawlen = 10000;
 	row.storedlen = 3000;
 	sliced_row_encode(buf, 42, 69632 + 2, &row);
-	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, 69632 + 2) == NULL);
+	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, 69632 + 2) == SLICED_SOUND);
 	check(back.parts == 2 && back.storedlen == 3000);
 }
 
@@ -93,7 +93,7 @@ tails(void)
 		row.payload_len = len;
 		sliced_row_encode(buf, 42, 8000, &row);
 		check(sliced_row_size(&row) == 213);
-		check(sliced_row_decode(&back, buf, 213, 42, 8000) == NULL);
+		check(sliced_row_decode(&back, buf, 213, 42, 8000) == SLICED_SOUND);
 		check(back.kind == SLICED_ROW_TAIL && back.rawlen == len && back.capacity == 200);
 		check(memcmp(back.payload, payload, len) == 0);
 		if (len > 1)
@@ -134,15 +134,15 @@ damage_row(SlicedRow row)
 	for (uint32 bit = 0; bit < size * 8; bit++)
 	{
 		buf[bit / 8] ^= 1 << bit % 8;
-		check(sliced_row_decode(&back, buf, size, 42, 100) != NULL);
+		check(sliced_row_decode(&back, buf, size, 42, 100) != SLICED_SOUND);
 		buf[bit / 8] ^= 1 << bit % 8;
 	}
 	for (uint32 len = 0; len < size; len++)
-		check(sliced_row_decode(&back, buf, len, 42, 100) != NULL ||
+		check(sliced_row_decode(&back, buf, len, 42, 100) != SLICED_SOUND ||
 			  (row.kind == SLICED_ROW_TAIL && len >= row.payload_len + 13));
-	check(sliced_row_decode(&back, buf, size, 43, 100) != NULL);
-	check(sliced_row_decode(&back, buf, size, 42, 101) != NULL);
-	check(sliced_row_decode(&back, buf, size, 42, 100) == NULL);
+	check(sliced_row_decode(&back, buf, size, 43, 100) != SLICED_SOUND);
+	check(sliced_row_decode(&back, buf, size, 42, 101) != SLICED_SOUND);
+	check(sliced_row_decode(&back, buf, size, 42, 100) == SLICED_SOUND);
 }
 
 static void
@@ -154,7 +154,7 @@ damage(void)
 }
 
 /* Write what no encoder would, with a good checksum. */
-static const char *
+static SlicedDamage
 decode_forged(SlicedRow row, int32 seq)
 {
 	static SlicedRow back;
@@ -168,44 +168,56 @@ forgeries(void)
 {
 	SlicedRow	row = slice_row(100);
 
-	check(decode_forged(row, 5) == NULL);
-	check(decode_forged(row, -1) != NULL);
-	check(decode_forged(row, INT_MAX - 50) != NULL);
+	check(decode_forged(row, 5) == SLICED_SOUND);
+	check(decode_forged(row, -1) != SLICED_SOUND);
+	check(decode_forged(row, INT_MAX - 50) != SLICED_SOUND);
 	row.codec = SLICED_N_CODECS;
-	check(decode_forged(row, 5) != NULL);
+	check(decode_forged(row, 5) != SLICED_SOUND);
 	row = slice_row(100);
 	row.rawlen = 99;
-	check(decode_forged(row, 5) != NULL);
+	check(decode_forged(row, 5) != SLICED_SOUND);
 	row = slice_row(100);
 	row.codec = SLICED_CODEC_LZ4;
-	check(decode_forged(row, 5) != NULL);	/* as long as raw bytes: not compressed */
+	check(decode_forged(row, 5) != SLICED_SOUND);	/* as long as raw bytes: not compressed */
 	row.rawlen = 200;
-	check(decode_forged(row, 5) == NULL);
+	check(decode_forged(row, 5) == SLICED_SOUND);
 	row.rawlen = SLICED_MAX_SLICE_RAW + 1;
-	check(decode_forged(row, 5) != NULL);
+	check(decode_forged(row, 5) != SLICED_SOUND);
 	row = slice_row(100);
 	row.parts = 3;
-	check(decode_forged(row, 5) != NULL);	/* has parts, yet is complete */
+	check(decode_forged(row, 5) != SLICED_SOUND);	/* has parts, yet is complete */
 	row = slice_row(0);
-	check(decode_forged(row, 5) != NULL);
+	check(decode_forged(row, 5) != SLICED_SOUND);
 	row.kind = SLICED_ROW_HEAD;
-	check(decode_forged(row, -1) == NULL);
-	check(decode_forged(row, 0) != NULL);
+	check(decode_forged(row, -1) == SLICED_SOUND);
+	check(decode_forged(row, 0) != SLICED_SOUND);
 	row.kind = 9;
-	check(decode_forged(row, 5) != NULL);
+	check(decode_forged(row, 5) != SLICED_SOUND);
 
 	row = slice_row(10);
 	row.kind = SLICED_ROW_CONTINUATION;
 	row.codec = SLICED_CODEC_LZ4;
 	row.rawlen = 1000;
 	row.storedlen = 100;
-	check(decode_forged(row, 5) != NULL);	/* part 0 */
+	check(decode_forged(row, 5) != SLICED_SOUND);	/* part 0 */
 	row.parts = 6;
-	check(decode_forged(row, 5) != NULL);	/* begins before the value */
+	check(decode_forged(row, 5) != SLICED_SOUND);	/* begins before the value */
 	row.parts = 5;
-	check(decode_forged(row, 5) == NULL);
+	check(decode_forged(row, 5) == SLICED_SOUND);
 	row.storedlen = 10;
-	check(decode_forged(row, 5) != NULL);	/* nothing left for the slice's first row */
+	check(decode_forged(row, 5) != SLICED_SOUND);	/* nothing left for the slice's first row */
+}
+
+/* Whatever can be wrong has a name of its own. */
+static void
+damage_texts(void)
+{
+	for (int i = SLICED_SOUND; i <= SLICED_PIECES_TOO_LONG; i++)
+	{
+		check(sliced_damage_text(i) != NULL);
+		for (int j = SLICED_SOUND; j < i; j++)
+			check(strcmp(sliced_damage_text(i), sliced_damage_text(j)) != 0);
+	}
 }
 
 /* A head that announces more pieces than there are bytes. */
@@ -227,7 +239,7 @@ truncated_pieces(void)
 			sliced_checksum(buf + 4, len - 4, ((uint64) 1 << 32) | (uint32) -1);
 
 		memcpy(buf, &sum, sizeof(sum));
-		check(sliced_row_decode(&back, buf, len, 1, -1) != NULL);
+		check(sliced_row_decode(&back, buf, len, 1, -1) != SLICED_SOUND);
 	}
 }
 
@@ -286,6 +298,7 @@ main(void)
 	run_test(characters);
 	run_test(damage);
 	run_test(forgeries);
+	run_test(damage_texts);
 	run_test(truncated_pieces);
 	run_test(cutting);
 	run_test(checksums);

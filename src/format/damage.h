@@ -1,0 +1,65 @@
+/*
+ * damage.h
+ *	  What can be wrong with stored bytes.
+ *
+ * Whoever reads them says which of these it is, and leaves it to the caller to
+ * raise an error, to try something else or to report it.
+ */
+#ifndef SLICED_FORMAT_DAMAGE_H
+#define SLICED_FORMAT_DAMAGE_H
+
+#include "postgres.h"
+
+typedef enum SlicedDamage
+{
+	SLICED_SOUND = 0,
+
+	/* something is not there */
+	SLICED_VALUE_MISSING,
+	SLICED_HEAD_MISSING,
+	SLICED_SLICE_MISSING,
+	SLICED_CONTINUATION_MISSING,
+
+	/* the value is in core's format */
+	SLICED_NOT_SLICES,
+
+	/* a row */
+	SLICED_ROW_TOO_SHORT,
+	SLICED_CHECKSUM_MISMATCH,
+	SLICED_VERSION_UNKNOWN,
+	SLICED_KIND_UNKNOWN,
+	SLICED_CODEC_UNKNOWN,
+	SLICED_CODEC_AND_LENGTH_DISAGREE,
+	SLICED_CHARACTERS_IMPOSSIBLE,
+	SLICED_HEAD_TOO_SHORT,
+	SLICED_HEAD_TOO_SHORT_FOR_PIECES,
+	SLICED_HEAD_FLAGS_UNKNOWN,
+	SLICED_HEAD_MISPLACED,
+	SLICED_TAIL_TOO_SHORT,
+	SLICED_TAIL_FLAGS_UNKNOWN,
+	SLICED_TAIL_WITHOUT_END,
+	SLICED_CONTINUATION_MISPLACED,
+	SLICED_CONTINUATION_TOO_LONG,
+	SLICED_SLICE_MISPLACED,
+	SLICED_SLICE_LENGTH_IMPOSSIBLE,
+	SLICED_SLICE_LENGTH_WRONG,
+
+	/* the rows of a slice, or the slices of a value, together */
+	SLICED_CONTINUATION_FOREIGN,
+	SLICED_ROWS_DO_NOT_ADD_UP,
+	SLICED_DECOMPRESSION_FAILED,
+	SLICED_PIECE_IMPOSSIBLE,
+	SLICED_PIECES_TOO_LONG
+} SlicedDamage;
+
+/* In words that fit behind a colon. */
+extern const char *sliced_damage_text(SlicedDamage damage);
+
+/* Is something just not there?  Then it may not be written yet. */
+static inline bool
+sliced_is_missing(SlicedDamage damage)
+{
+	return damage >= SLICED_VALUE_MISSING && damage <= SLICED_CONTINUATION_MISSING;
+}
+
+#endif
