@@ -12,7 +12,6 @@
 
 #include "access/heapam.h"
 #include "access/tableam.h"
-#include "base/options.h"
 
 /* heap's routine, for what we wrap */
 extern const TableAmRoutine *sliced_heap;
@@ -72,12 +71,6 @@ typedef struct SlicedBridge
 
 extern void sliced_bridge_enter(SlicedBridge *bridge, Relation rel);
 extern void sliced_bridge_leave(SlicedBridge *bridge);
-
-/*
- * Raise the length up to which core's toaster leaves rows of 'rel' alone to
- * sliced_row_inline_limit(), until sliced_options_restore().  The same rules hold.
- */
-extern void sliced_target_raise(SlicedOptions *options, Relation rel);
 
 /* decoding.c: what logical decoding must be able to see */
 extern bool sliced_is_decoded(Relation rel);

@@ -107,9 +107,3 @@ sliced_bridge_callbacks(TableAmRoutine *routine)
 	routine->index_build_range_scan = sliced_index_build_range_scan;
 	routine->index_validate_scan = sliced_index_validate_scan;
 }
-
-void
-sliced_target_raise(SlicedOptions *options, Relation rel)
-{
-	sliced_options_exchange(options, rel)->toast_tuple_target = sliced_row_inline_limit(rel);
-}

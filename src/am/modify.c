@@ -20,6 +20,7 @@
 #include "am/am.h"
 #include "am/row_toast.h"
 #include "base/identity.h"
+#include "base/options.h"
 #include "executor/tuptable.h"
 #include "format/pointer.h"
 #include "storage/bufmgr.h"
@@ -127,68 +128,42 @@ static void
 insert_row(Relation rel, SlicedRowToast *rt, CommandId cid, int options,
 		   BulkInsertState bistate)
 {
-	SlicedOptions raised;
-
 	if (!is_long_inline_row(rt))
 	{
 		heap_insert(rel, rt->tuple, cid, options, bistate);
 		return;
 	}
-	sliced_target_raise(&raised, rel);
-	PG_TRY();
-	{
-		heap_insert(rel, rt->tuple, cid, options, bistate);
-	}
-	PG_FINALLY();
-	{
-		sliced_options_restore(&raised);
-	}
-	PG_END_TRY();
+	SLICED_OPTION_BEGIN(rel, toast_tuple_target, sliced_row_inline_limit(rel));
+	heap_insert(rel, rt->tuple, cid, options, bistate);
+	SLICED_OPTION_END();
 }
 
 static void
 insert_rows(Relation rel, TupleTableSlot **slots, int nslots, bool any_long,
 			CommandId cid, int options, BulkInsertState bistate)
 {
-	SlicedOptions raised;
-
 	if (!any_long)
 	{
 		heap_multi_insert(rel, slots, nslots, cid, options, bistate);
 		return;
 	}
-	sliced_target_raise(&raised, rel);
-	PG_TRY();
-	{
-		heap_multi_insert(rel, slots, nslots, cid, options, bistate);
-	}
-	PG_FINALLY();
-	{
-		sliced_options_restore(&raised);
-	}
-	PG_END_TRY();
+	SLICED_OPTION_BEGIN(rel, toast_tuple_target, sliced_row_inline_limit(rel));
+	heap_multi_insert(rel, slots, nslots, cid, options, bistate);
+	SLICED_OPTION_END();
 }
 
 static TM_Result
 update_row(Relation rel, ItemPointer otid, SlicedRowToast *rt, CommandId cid,
 		   Snapshot crosscheck, bool wait, TM_FailureData *tmfd, LockTupleMode *lockmode)
 {
-	SlicedOptions raised;
 	TM_Result	result = TM_Invisible;
 
 	if (!is_long_inline_row(rt))
 		return heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
 
-	sliced_target_raise(&raised, rel);
-	PG_TRY();
-	{
-		result = heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
-	}
-	PG_FINALLY();
-	{
-		sliced_options_restore(&raised);
-	}
-	PG_END_TRY();
+	SLICED_OPTION_BEGIN(rel, toast_tuple_target, sliced_row_inline_limit(rel));
+	result = heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
+	SLICED_OPTION_END();
 	return result;
 }
 

@@ -27,6 +27,7 @@
 #include "am/am.h"
 #include "am/row_toast.h"
 #include "base/identity.h"
+#include "base/options.h"
 #include "catalog/catalog.h"
 #include "commands/progress.h"
 #include "format/pointer.h"
@@ -125,21 +126,12 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 static void
 put_row(Rewrite *rw, HeapTuple tuple, HeapTuple copy)
 {
-	SlicedOptions raised;
-
-	sliced_target_raise(&raised, rw->newrel);
-	PG_TRY();
-	{
-		if (tuple != NULL)
-			rewrite_heap_tuple(rw->heap, tuple, copy);
-		else
-			end_heap_rewrite(rw->heap);
-	}
-	PG_FINALLY();
-	{
-		sliced_options_restore(&raised);
-	}
-	PG_END_TRY();
+	SLICED_OPTION_BEGIN(rw->newrel, toast_tuple_target, sliced_row_inline_limit(rw->newrel));
+	if (tuple != NULL)
+		rewrite_heap_tuple(rw->heap, tuple, copy);
+	else
+		end_heap_rewrite(rw->heap);
+	SLICED_OPTION_END();
 }
 
 static void

@@ -1,6 +1,6 @@
 /*
  * options.c
- *	  Other storage parameters for a relation, for the time of one call of heapam.
+ *	  Another storage parameter for a relation, for the time of one call of heapam.
  */
 #include "postgres.h"
 

@@ -1,8 +1,13 @@
 /*
  * options.h
- *	  Other storage parameters for a relation, for the time of one call of heapam.
+ *	  Another storage parameter for a relation, for the time of one call of heapam.
  *
- * The call belongs between these two, within PG_TRY and PG_FINALLY.
+ *		SLICED_OPTION_BEGIN(rel, fillfactor, 70);
+ *		heap_insert(rel, ...);
+ *		SLICED_OPTION_END();
+ *
+ * After an error the relation has its own options again.  As with PG_TRY, nobody may
+ * return from in between.
  */
 #ifndef SLICED_BASE_OPTIONS_H
 #define SLICED_BASE_OPTIONS_H
@@ -18,7 +23,24 @@ typedef struct SlicedOptions
 	bytea	   *saved;
 } SlicedOptions;
 
-/* Put a copy of the relation's options in their place; the caller changes it. */
+#define SLICED_OPTION_BEGIN(rel, option, value) \
+	do { \
+		SlicedOptions sliced_options; \
+		sliced_options_exchange(&sliced_options, rel)->option = (value); \
+		PG_TRY(); \
+		{ \
+			do { } while (0)
+
+#define SLICED_OPTION_END() \
+		} \
+		PG_FINALLY(); \
+		{ \
+			sliced_options_restore(&sliced_options); \
+		} \
+		PG_END_TRY(); \
+	} while (0)
+
+/* Put a copy of the relation's options in their place, to be changed; and back. */
 extern StdRdOptions *sliced_options_exchange(SlicedOptions *options, Relation rel);
 extern void sliced_options_restore(SlicedOptions *options);
 
