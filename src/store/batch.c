@@ -1,0 +1,265 @@
+/*
+ * batch.c
+ *	  Inserts rows into the toast relation, several at once.
+ *
+ * Rows gather in a batch that is inserted when it is full, across the values of a
+ * row and, for COPY, across rows.  Small rows are inserted near those that they
+ * replace, others wherever the free space map says.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/toast_internals.h"
+#include "access/xact.h"
+#include "base/options.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "store/batch.h"
+#include "utils/memutils.h"
+
+/* Memory: usually enough for a batch.  This block stays when the batch has been inserted. */
+#define BATCH_BYTES	(48 * 1024)
+
+/*
+ * Tails and heads are going to be replaced, so they begin on a page with room for
+ * their next versions: these are pruned there, rarely, and need no other page.
+ */
+#define ROOMY_FILLFACTOR	70
+
+/*
+ * Memory for a batch.  A statement may open a writer for each row: what one gives
+ * back when it closes is kept for the next, instead of going back to the system.
+ * If it fails to close, the memory goes with the context that it is in.
+ */
+static MemoryContext spare_rows = NULL;
+
+static MemoryContext
+batch_memory_take(MemoryContext parent)
+{
+	MemoryContext rows = spare_rows;
+
+	spare_rows = NULL;
+	if (rows == NULL)
+		return AllocSetContextCreate(parent, "sliced rows", ALLOCSET_DEFAULT_MINSIZE,
+									 BATCH_BYTES, ALLOCSET_DEFAULT_MAXSIZE);
+	MemoryContextSetParent(rows, parent);
+	return rows;
+}
+
+static void
+batch_memory_give_back(MemoryContext rows)
+{
+	if (spare_rows != NULL)
+	{
+		MemoryContextDelete(rows);
+		return;
+	}
+	MemoryContextReset(rows);
+	MemoryContextSetParent(rows, TopMemoryContext);
+	spare_rows = rows;
+}
+
+void
+sliced_batch_open(SlicedBatch *b, Oid toastrelid, int options, bool hide)
+{
+	b->toastrel = table_open(toastrelid, RowExclusiveLock);
+	b->valid = toast_open_indexes(b->toastrel, RowExclusiveLock, &b->indexes, &b->nindexes);
+
+	/*
+	 * Our rows are of many sizes: let the free space map fill the gaps even
+	 * where the table itself is just being appended to.
+	 */
+	b->options = options & HEAP_INSERT_FROZEN;
+	if (hide)
+		b->options |= HEAP_INSERT_NO_LOGICAL;
+
+	b->near = InvalidBlockNumber;
+	b->mcxt = CurrentMemoryContext;
+	b->rows = batch_memory_take(b->mcxt);
+}
+
+void
+sliced_batch_close(SlicedBatch *b)
+{
+	sliced_batch_flush(b);
+	for (int i = 0; i < SLICED_BATCH_ROWS && b->slots[i]; i++)
+		ExecDropSingleTupleTableSlot(b->slots[i]);
+	batch_memory_give_back(b->rows);
+	toast_close_indexes(b->indexes, b->nindexes, NoLock);
+	table_close(b->toastrel, NoLock);
+}
+
+static void
+batch_insert_index_entries(SlicedBatch *b, Oid objid, int32 seq, ItemPointer tid)
+{
+	Datum		values[2] = {ObjectIdGetDatum(objid), Int32GetDatum(seq)};
+	bool		isnull[2] = {false, false};
+
+	for (int i = 0; i < b->nindexes; i++)
+	{
+		Relation	index = b->indexes[i];
+
+		/* one that REINDEX CONCURRENTLY has just begun is not ready yet */
+		if (index->rd_index->indisready)
+			index_insert(index, values, isnull, tid, b->toastrel,
+						 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+						 false, NULL);
+	}
+}
+
+static void
+batch_forget(SlicedBatch *b)
+{
+	b->nrows = 0;
+	b->nbytes = 0;
+	MemoryContextReset(b->rows);
+}
+
+/*
+ * Insert the batch.  heap_multi_insert() cannot hide rows from logical decoding
+ * and is no faster for a single one.
+ */
+static void
+batch_insert(SlicedBatch *b)
+{
+	/* not the command id of the row: its expressions may have moved it on */
+	CommandId	cid = GetCurrentCommandId(true);
+
+	if (b->nrows == 1 || (b->options & HEAP_INSERT_NO_LOGICAL))
+	{
+		for (int i = 0; i < b->nrows; i++)
+		{
+			heap_insert(b->toastrel, b->tuples[i], cid, b->options, NULL);
+			batch_insert_index_entries(b, b->objids[i], b->seqs[i], &b->tuples[i]->t_self);
+		}
+	}
+	else if (b->nrows > 0)
+	{
+		for (int i = 0; i < b->nrows; i++)
+		{
+			if (b->slots[i] == NULL)
+			{
+				MemoryContext old = MemoryContextSwitchTo(b->mcxt);
+
+				b->slots[i] = MakeSingleTupleTableSlot(RelationGetDescr(b->toastrel),
+													   &TTSOpsHeapTuple);
+				MemoryContextSwitchTo(old);
+			}
+			/* a slot that did not own its tuple would make a copy */
+			ExecStoreHeapTuple(b->tuples[i], b->slots[i], true);
+		}
+		heap_multi_insert(b->toastrel, b->slots, b->nrows, cid, b->options, NULL);
+		for (int i = 0; i < b->nrows; i++)
+		{
+			batch_insert_index_entries(b, b->objids[i], b->seqs[i], &b->slots[i]->tts_tid);
+			ExecClearTuple(b->slots[i]);
+		}
+	}
+}
+
+/* Insert the batch on a page with room for more. */
+static void
+batch_insert_with_room(SlicedBatch *b)
+{
+	SLICED_OPTION_BEGIN(b->toastrel, fillfactor, ROOMY_FILLFACTOR);
+	batch_insert(b);
+	SLICED_OPTION_END();
+}
+
+/* Has the page, which exists, room for the batch? */
+static bool
+page_has_room_for(SlicedBatch *b, BlockNumber block)
+{
+	Buffer		buffer = ReadBuffer(b->toastrel, block);
+	Size		free;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	free = PageGetHeapFreeSpace(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+	return b->nbytes + b->nrows * (MAXIMUM_ALIGNOF + sizeof(ItemIdData)) <= free;
+}
+
+/*
+ * Small rows are inserted near others, if these have room for them: heap tries
+ * its target block before it asks the free space map.  A writer of many rows goes
+ * on where it was.
+ */
+void
+sliced_batch_flush(SlicedBatch *b)
+{
+	if (!BlockNumberIsValid(b->near) || b->nrows == 0 || b->nbytes > SLICED_SMALL_ROWS)
+		batch_insert(b);
+	else if (page_has_room_for(b, b->near))
+	{
+		BlockNumber target = RelationGetTargetBlock(b->toastrel);
+
+		RelationSetTargetBlock(b->toastrel, b->near);
+		batch_insert(b);
+		RelationSetTargetBlock(b->toastrel, target);
+	}
+	else
+		batch_insert_with_room(b);
+	batch_forget(b);
+}
+
+void
+sliced_batch_add(SlicedBatch *b, Oid objid, int32 seq, const SlicedRow *row)
+{
+	uint32		size = sliced_row_size(row);
+	MemoryContext old;
+	bytea	   *data;
+	Datum		values[3];
+	bool		isnull[3] = {false, false, false};
+
+	CHECK_FOR_INTERRUPTS();
+	if (b->nrows == SLICED_BATCH_ROWS)
+		sliced_batch_flush(b);
+
+	old = MemoryContextSwitchTo(b->rows);
+	data = palloc(VARHDRSZ + size);
+	SET_VARSIZE(data, VARHDRSZ + size);
+	sliced_row_encode(VARDATA(data), objid, seq, row);
+	values[0] = ObjectIdGetDatum(objid);
+	values[1] = Int32GetDatum(seq);
+	values[2] = PointerGetDatum(data);
+
+	b->tuples[b->nrows] = heap_form_tuple(RelationGetDescr(b->toastrel), values, isnull);
+	b->tuples[b->nrows]->t_tableOid = RelationGetRelid(b->toastrel);
+	b->objids[b->nrows] = objid;
+	b->seqs[b->nrows] = seq;
+	b->nbytes += b->tuples[b->nrows]->t_len;
+	b->nrows++;
+	pfree(data);
+	MemoryContextSwitchTo(old);
+}
+
+void
+sliced_batch_flush_with_room(SlicedBatch *b)
+{
+	batch_insert_with_room(b);
+	batch_forget(b);
+}
+
+void
+sliced_batch_replace(SlicedBatch *b, ItemPointer tid, Oid objid, int32 seq, const SlicedRow *row)
+{
+	HeapTuple	tuple;
+	TM_FailureData tmfd;
+	LockTupleMode lockmode;
+	TM_Result	result;
+
+	sliced_batch_flush(b);
+	sliced_batch_add(b, objid, seq, row);
+	tuple = b->tuples[0];
+	result = heap_update(b->toastrel, tid, tuple, GetCurrentCommandId(true), InvalidSnapshot,
+						 true, &tmfd, &lockmode);
+	if (result != TM_Ok)
+		/* nobody else may touch it: whoever owns the row owns the value */
+		elog(ERROR, "unexpected result %d of growing value %u in \"%s\"",
+			 result, objid, RelationGetRelationName(b->toastrel));
+	if (!HeapTupleIsHeapOnly(tuple))
+		batch_insert_index_entries(b, objid, seq, &tuple->t_self);
+	batch_forget(b);
+}
