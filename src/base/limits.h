@@ -2,7 +2,7 @@
  * limits.h
  *	  The lengths and numbers that decide how values are stored, read and changed.
  *
- * Each is given twice: as it is, and as it is when compiled with
+ * Lengths are given twice: as they are, and as they are when compiled with
  * -DSLICED_TINY_LIMITS.  Then values of a few dozen bytes go the ways of values of
  * many megabytes, so that any test reaches all of them ("./dev test --tiny").
  * Bytes on disk can be read by either.
@@ -50,6 +50,27 @@
 
 /* The longest of them.  Slices that are longer take a second look to find. */
 #define SLICED_SLICE_USUAL			SLICED_LIMIT(128 * 1024, 512)
+
+/* Readers take slices up to this length, whatever their codec: part of the format. */
+#define SLICED_SLICE_MAX			(1024 * 1024)
+
+/*
+ * Compression is kept if it saves one byte in so many: at least, by codec.  pglz
+ * takes so long to read that a small gain is not worth it.
+ */
+#define SLICED_GAIN_PGLZ			8
+#define SLICED_GAIN_LZ4				50
+#define SLICED_GAIN_ZSTD			50
+
+/* The same where nobody else can use the room that it saves: see store/draft.c. */
+#define SLICED_GAIN_OF_PAGE			8
+
+/* Short matches of LZ4 must save this, and this of the raw bytes beyond long ones ... */
+#define SLICED_GAIN_LZ4_SHORT		20
+#define SLICED_GAIN_LZ4_SHORTER		16
+
+/* ... and are tried only if long ones save less than this. */
+#define SLICED_GAIN_LZ4_LONG		8
 
 /* Blocks shorter than this are worth both of LZ4's hash tables: see codec/lz4.c. */
 #define SLICED_LZ4_SHORT_BLOCK		SLICED_LIMIT(64 * 1024, 256)

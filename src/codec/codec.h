@@ -12,17 +12,14 @@
 
 #include "base/codec_ids.h"
 
-/* No slice holds more raw bytes than this, whatever its codec. */
-#define SLICED_MAX_SLICE_RAW	(1024 * 1024)
-
 typedef struct SlicedCodec
 {
 	const char *name;
 
-	/* Raw bytes to compress together: more compress better, fewer read faster. */
+	/* Raw bytes to compress together: SLICED_SLICE_... in base/limits.h. */
 	uint32		slice_raw;
 
-	/* Compression is kept if it saves at least 1/min_gain of the raw bytes. */
+	/* Compression is kept if it saves at least 1/min_gain of them: SLICED_GAIN_... */
 	uint32		min_gain;
 
 	/*

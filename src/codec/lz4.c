@@ -37,9 +37,10 @@ lz4_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level
 	uint32		n = compress_as_stream(src, len, dst, cap);
 	int			by_block;
 
-	if (len >= SLICED_LZ4_SHORT_BLOCK || (n > 0 && n < len - len / 8))
+	if (len >= SLICED_LZ4_SHORT_BLOCK || (n > 0 && n < len - len / SLICED_GAIN_LZ4_LONG))
 		return n;
-	by_block = LZ4_compress_default(src, dst, len, n > 0 ? n - len / 16 : Min(cap, len - len / 20));
+	by_block = LZ4_compress_default(src, dst, len, n > 0 ? n - len / SLICED_GAIN_LZ4_SHORTER :
+									Min(cap, len - len / SLICED_GAIN_LZ4_SHORT));
 	if (by_block > 0)
 		return by_block;
 	return n > 0 ? compress_as_stream(src, len, dst, cap) : 0;
@@ -62,7 +63,7 @@ lz4_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32
 const SlicedCodec sliced_codec_lz4 = {
 	.name = "lz4",
 	.slice_raw = SLICED_SLICE_LZ4,
-	.min_gain = 50,
+	.min_gain = SLICED_GAIN_LZ4,
 	.compress = lz4_codec_compress,
 	.decompress = lz4_codec_decompress
 };

@@ -43,7 +43,7 @@ pglz_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint3
 const SlicedCodec sliced_codec_pglz = {
 	.name = "pglz",
 	.slice_raw = SLICED_SLICE_PGLZ,
-	.min_gain = 8,
+	.min_gain = SLICED_GAIN_PGLZ,
 	.compress = pglz_codec_compress,
 	.decompress = pglz_codec_decompress
 };

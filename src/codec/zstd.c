@@ -59,7 +59,7 @@ zstd_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint3
 const SlicedCodec sliced_codec_zstd = {
 	.name = "zstd",
 	.slice_raw = SLICED_SLICE_ZSTD,
-	.min_gain = 50,
+	.min_gain = SLICED_GAIN_ZSTD,
 	.compress = zstd_codec_compress,
 	.decompress = zstd_codec_decompress
 };

@@ -11,6 +11,7 @@
 #include <limits.h>
 
 #include "access/htup_details.h"
+#include "base/limits.h"
 #include "codec/codec.h"
 #include "format/checksum.h"
 #include "format/row.h"
@@ -77,7 +78,7 @@ sliced_row_size(const SlicedRow *row)
 }
 
 static void
-encode_tail(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
+tail_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 {
 	uint32		end = SLICED_TAIL_HEADER + row->payload_len;
 	uint32		checksum;
@@ -105,7 +106,7 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 
 	if (row->kind == SLICED_ROW_TAIL)
 	{
-		encode_tail(dst, objid, seq, row);
+		tail_encode(dst, objid, seq, row);
 		return;
 	}
 
@@ -132,11 +133,11 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 
 /* Do the numbers of a decoded row agree with each other? */
 static SlicedDamage
-check_row(const SlicedRow *row, int32 seq)
+row_check(const SlicedRow *row, int32 seq)
 {
 	if (sliced_codec_get(row->codec) == NULL)
 		return SLICED_CODEC_UNKNOWN;
-	if (row->rawlen > SLICED_MAX_SLICE_RAW || row->storedlen > row->rawlen ||
+	if (row->rawlen > SLICED_SLICE_MAX || row->storedlen > row->rawlen ||
 		row->parts > row->rawlen)
 		return SLICED_SLICE_LENGTH_IMPOSSIBLE;
 	if ((row->codec == SLICED_CODEC_NONE) != (row->storedlen == row->rawlen))
@@ -167,7 +168,7 @@ check_row(const SlicedRow *row, int32 seq)
 }
 
 static SlicedDamage
-decode_tail(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq)
+tail_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq)
 {
 	uint32		end = len;
 	uint32		checksum;
@@ -195,7 +196,7 @@ decode_tail(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq
 	row->payload_len = row->rawlen = row->storedlen = end - SLICED_TAIL_HEADER;
 	row->followers = sliced_utf8_followers(row->payload, row->payload_len);
 	row->capacity = len - SLICED_TAIL_OVERHEAD;
-	return check_row(row, seq);
+	return row_check(row, seq);
 }
 
 SlicedDamage
@@ -206,7 +207,7 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 
 	if (len > offsetof(SlicedRowHeader, kind) &&
 		src[offsetof(SlicedRowHeader, kind)] == ((SLICED_FORMAT_VERSION << 4) | SLICED_ROW_TAIL))
-		return decode_tail(row, src, len, objid, seq);
+		return tail_decode(row, src, len, objid, seq);
 
 	if (len < sizeof(header))
 		return SLICED_ROW_TOO_SHORT;
@@ -249,7 +250,7 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	}
 	row->payload = src + before;
 	row->payload_len = len - before;
-	return check_row(row, seq);
+	return row_check(row, seq);
 }
 
 SlicedPiece

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "base/settings.h"
 #include "codec/codec.h"
 #include "format/row.h"
@@ -11,7 +12,7 @@
 
 /* A draft without anything compressed. */
 static void
-begin_draft(SlicedDraft *draft, const char *raw, uint32 len, int codec)
+draft_begin(SlicedDraft *draft, const char *raw, uint32 len, int codec)
 {
 	memset(draft, 0, sizeof(*draft));
 	draft->raw = raw;
@@ -23,7 +24,7 @@ begin_draft(SlicedDraft *draft, const char *raw, uint32 len, int codec)
 void
 sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec)
 {
-	begin_draft(draft, raw, len, codec);
+	draft_begin(draft, raw, len, codec);
 	if (codec != SLICED_CODEC_NONE)
 	{
 		draft->first = draft->first_memory = palloc(SLICED_COMPRESS_ROOM(draft->first_raw));
@@ -36,7 +37,7 @@ void
 sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len, int codec,
 				  const char *stored, uint32 storedlen)
 {
-	begin_draft(draft, raw, len, codec);
+	draft_begin(draft, raw, len, codec);
 	if (draft->first_raw < len || storedlen > sliced_codec_limit(codec, len))
 		sliced_draft_init(draft, raw, len, codec);
 	else
@@ -79,7 +80,7 @@ sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
 
 	if (sliced_policy_cuts(policy, len) && codec != SLICED_CODEC_NONE)
 	{
-		begin_draft(draft, raw, len, codec);
+		draft_begin(draft, raw, len, codec);
 		nregions = policy->cut(raw, len, &draft->cuts, &draft->ncuts);
 		draft->nregions = nregions;
 		if (nregions != 0)
@@ -111,7 +112,7 @@ page_is_lost_anyway(uint32 rawlen, uint32 storedlen)
 	const uint32 overhead = sizeof(SlicedRowHeader) + sizeof(SlicedHeadHeader);
 	bool		quarters = false;
 
-	return storedlen > rawlen - rawlen / 8 &&
+	return storedlen > rawlen - rawlen / SLICED_GAIN_OF_PAGE &&
 		sliced_row_cut(rawlen, overhead, &quarters) == rawlen;
 }
 

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "base/limits.h"
+#include "base/limits.h"
 #include "codec/codec.h"
 #include "unit.h"
 
@@ -125,7 +126,7 @@ static void
 slice_sizes(void)
 {
 	for (int id = 0; id < SLICED_N_CODECS; id++)
-		check(sliced_codec_get(id)->slice_raw <= SLICED_MAX_SLICE_RAW);
+		check(sliced_codec_get(id)->slice_raw <= SLICED_SLICE_MAX);
 }
 
 int

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 
+#include "base/limits.h"
 #include "codec/codec.h"
 #include "format/checksum.h"
 #include "format/row.h"
@@ -181,7 +182,7 @@ forgeries(void)
 	check(decode_forged(row, 5) != SLICED_SOUND);	/* as long as raw bytes: not compressed */
 	row.rawlen = 200;
 	check(decode_forged(row, 5) == SLICED_SOUND);
-	row.rawlen = SLICED_MAX_SLICE_RAW + 1;
+	row.rawlen = SLICED_SLICE_MAX + 1;
 	check(decode_forged(row, 5) != SLICED_SOUND);
 	row = slice_row(100);
 	row.parts = 3;
