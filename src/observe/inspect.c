@@ -32,8 +32,8 @@ typedef struct Attempt
 } Attempt;
 
 static void
-put(ReturnSetInfo *result, int i, Oid objid, int64 start, uint32 rawlen, uint32 storedlen,
-	const char *codec, int nrows)
+inspect_put(ReturnSetInfo *result, int i, Oid objid, int64 start, uint32 rawlen, uint32 storedlen,
+			const char *codec, int nrows)
 {
 	Datum		values[7];
 	bool		isnull[7] = {false};
@@ -50,16 +50,16 @@ put(ReturnSetInfo *result, int i, Oid objid, int64 start, uint32 rawlen, uint32 
 }
 
 static void
-on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *slice)
+inspect_on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *slice)
 {
 	Attempt    *attempt = arg;
 
-	put(attempt->result, i, piece->objid, slice->start, slice->rawlen, slice->storedlen,
-		sliced_codec_get(slice->codec)->name, slice->nrows);
+	inspect_put(attempt->result, i, piece->objid, slice->start, slice->rawlen, slice->storedlen,
+				sliced_codec_get(slice->codec)->name, slice->nrows);
 }
 
 static void
-on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const char *message)
+inspect_on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const char *message)
 {
 	Attempt    *attempt = arg;
 
@@ -80,7 +80,7 @@ try_to_inspect(ReturnSetInfo *result, const struct varatt_external *ptr, Snapsho
 			   SlicedVisibility visibility, bool warn)
 {
 	Attempt		attempt = {.result = result, .warn = warn};
-	SlicedVisitor visitor = {.arg = &attempt, .slice = on_slice, .problem = on_problem};
+	SlicedVisitor visitor = {.arg = &attempt, .slice = inspect_on_slice, .problem = inspect_on_problem};
 	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
 	ToastScan	scan;
 
@@ -144,7 +144,7 @@ inspect_other(ReturnSetInfo *result, struct varlena *value)
 		stored -= VARHDRSZ_COMPRESSED;
 	else
 		stored = raw;
-	put(result, 0, valueid, 0, raw, stored, codec, nrows);
+	inspect_put(result, 0, valueid, 0, raw, stored, codec, nrows);
 }
 
 PG_FUNCTION_INFO_V1(sliced_inspect);
@@ -162,7 +162,7 @@ sliced_inspect(PG_FUNCTION_ARGS)
 	{
 		uint32		size = typlen > 0 ? typlen : strlen(DatumGetCString(PG_GETARG_DATUM(0)));
 
-		put(result, 0, InvalidOid, 0, size, size, "none", 0);
+		inspect_put(result, 0, InvalidOid, 0, size, size, "none", 0);
 		return (Datum) 0;
 	}
 

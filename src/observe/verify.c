@@ -63,7 +63,7 @@ static const char *const kind_names[] = {
 
 /* One row of the result; 'v' says where in the table, if anywhere. */
 static void
-put(Verify *v, const char *kind, bool in_table, Oid valueid, int64 offset, const char *message)
+verify_put(Verify *v, const char *kind, bool in_table, Oid valueid, int64 offset, const char *message)
 {
 	Datum		values[6] = {0};
 	bool		isnull[6] = {false};
@@ -83,15 +83,15 @@ put(Verify *v, const char *kind, bool in_table, Oid valueid, int64 offset, const
 }
 
 static void
-on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const char *message)
+verify_on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const char *message)
 {
 	Verify	   *v = arg;
 
-	put(v, kind_names[kind], true, v->valueid, offset, message);
+	verify_put(v, kind_names[kind], true, v->valueid, offset, message);
 }
 
 static void
-on_object(void *arg, Oid objid)
+verify_on_object(void *arg, Oid objid)
 {
 	Verify	   *v = arg;
 
@@ -99,7 +99,7 @@ on_object(void *arg, Oid objid)
 }
 
 static void
-notice_progress(Verify *v, const char *what, BlockNumber done, BlockNumber total)
+verify_notice_progress(Verify *v, const char *what, BlockNumber done, BlockNumber total)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
@@ -114,7 +114,7 @@ notice_progress(Verify *v, const char *what, BlockNumber done, BlockNumber total
 static void
 verify_pointer(Verify *v, const struct varlena *value, bool marked)
 {
-	static const SlicedVisitor visitor_template = {.problem = on_problem, .object = on_object};
+	static const SlicedVisitor visitor_template = {.problem = verify_on_problem, .object = verify_on_object};
 	SlicedVisitor visitor = visitor_template;
 	struct varatt_external ptr;
 	bool		found;
@@ -122,8 +122,8 @@ verify_pointer(Verify *v, const struct varlena *value, bool marked)
 	v->valueid = InvalidOid;
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 	{
-		put(v, kind_names[SLICED_PROBLEM_POINTER], true, InvalidOid, -1,
-			"the value points to memory");
+		verify_put(v, kind_names[SLICED_PROBLEM_POINTER], true, InvalidOid, -1,
+				   "the value points to memory");
 		return;
 	}
 	VARATT_EXTERNAL_GET_POINTER(ptr, value);
@@ -131,21 +131,21 @@ verify_pointer(Verify *v, const struct varlena *value, bool marked)
 	v->nvalues++;
 
 	if (v->toastrel == NULL || ptr.va_toastrelid != RelationGetRelid(v->toastrel))
-		on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
-				   "the pointer leads to another toast relation");
+		verify_on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
+						  "the pointer leads to another toast relation");
 	else if (ptr.va_rawsize < VARHDRSZ || VARATT_EXTERNAL_GET_EXTSIZE(ptr) == 0)
-		on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
-				   "the pointer's length is impossible");
+		verify_on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
+						  "the pointer's length is impossible");
 	else if (sliced_pointer_is_ours(&ptr) != marked)
-		on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
-				   "the pointer is of another kind than its row");
+		verify_on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
+						  "the pointer is of another kind than its row");
 	else
 	{
 		visitor.arg = v;
 		hash_search(v->objects, &ptr.va_valueid, HASH_ENTER, &found);
 		if (found)
-			on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
-					   "another row has the same value");
+			verify_on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
+							  "another row has the same value");
 		sliced_value_walk(&v->scan, &ptr, &visitor);
 	}
 }
@@ -171,8 +171,8 @@ verify_row(Verify *v, HeapTuple tuple, Datum *values, bool *isnull)
 	}
 	v->column = NULL;
 	if ((nexternal > 0) != (marked || HeapTupleHasExternal(tuple)))
-		put(v, kind_names[SLICED_PROBLEM_POINTER], true, InvalidOid, -1,
-			"the row is not marked as what it is");
+		verify_put(v, kind_names[SLICED_PROBLEM_POINTER], true, InvalidOid, -1,
+				   "the row is not marked as what it is");
 }
 
 static void
@@ -197,7 +197,7 @@ verify_table(Verify *v, Snapshot snapshot)
 		if (hscan->rs_cblock != current)
 		{
 			current = hscan->rs_cblock;
-			notice_progress(v, "table", done++, hscan->rs_nblocks);
+			verify_notice_progress(v, "table", done++, hscan->rs_nblocks);
 		}
 		if (!sliced_tuple_is_marked(tuple->t_data) && !HeapTupleHasExternal(tuple))
 			continue;
@@ -221,10 +221,10 @@ verify_access_methods(Verify *v)
 		"ALTER TABLE ... SET ACCESS METHOD sliced";
 
 	if (sliced_is_ours(v->rel) != sliced_is_ours(v->toastrel))
-		put(v, "foreign toast relation", false, InvalidOid, -1,
-			psprintf("the table has access method \"%s\", its toast relation \"%s\"; %s repairs that",
-					 get_am_name(v->rel->rd_rel->relam),
-					 get_am_name(v->toastrel->rd_rel->relam), repair));
+		verify_put(v, "foreign toast relation", false, InvalidOid, -1,
+				   psprintf("the table has access method \"%s\", its toast relation \"%s\"; %s repairs that",
+							get_am_name(v->rel->rd_rel->relam),
+							get_am_name(v->toastrel->rd_rel->relam), repair));
 }
 
 /* Report every object in the toast relation that no row owns, once. */
@@ -249,11 +249,11 @@ verify_no_orphans(Verify *v, Snapshot snapshot)
 		if (hscan->rs_cblock != current)
 		{
 			current = hscan->rs_cblock;
-			notice_progress(v, "toast relation", done++, hscan->rs_nblocks);
+			verify_notice_progress(v, "toast relation", done++, hscan->rs_nblocks);
 		}
 		hash_search(v->objects, &objid, HASH_ENTER, &found);
 		if (!found)
-			put(v, "orphaned value", false, objid, Max(seq, 0), "no row points to this value");
+			verify_put(v, "orphaned value", false, objid, Max(seq, 0), "no row points to this value");
 	}
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);

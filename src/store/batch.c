@@ -170,7 +170,7 @@ batch_insert_with_room(SlicedBatch *b)
 
 /* Has the page, which exists, room for the batch? */
 static bool
-page_has_room_for(SlicedBatch *b, BlockNumber block)
+batch_fits_page(SlicedBatch *b, BlockNumber block)
 {
 	Buffer		buffer = ReadBuffer(b->toastrel, block);
 	Size		free;
@@ -191,7 +191,7 @@ sliced_batch_flush(SlicedBatch *b)
 {
 	if (!BlockNumberIsValid(b->near) || b->nrows == 0 || b->nbytes > SLICED_SMALL_ROWS)
 		batch_insert(b);
-	else if (page_has_room_for(b, b->near))
+	else if (batch_fits_page(b, b->near))
 	{
 		BlockNumber target = RelationGetTargetBlock(b->toastrel);
 

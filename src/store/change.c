@@ -54,7 +54,7 @@ typedef struct Derivation
 
 /* How many pieces may the value have?  Each change writes them all. */
 static int
-max_pieces(const SlicedChange *change)
+change_max_pieces(const SlicedChange *change)
 {
 	const SlicedPolicy *policy = change->policy;
 	uint32		len = change->rope->len;
@@ -162,7 +162,7 @@ new_pieces_tidy(Derivation *d)
 
 /* What copying a piece costs. */
 static inline uint64
-copy_cost(const NewPiece *piece)
+piece_copy_cost(const NewPiece *piece)
 {
 	return piece->objid == 0 ? 0 : piece->len;
 }
@@ -171,7 +171,7 @@ copy_cost(const NewPiece *piece)
 static void
 new_pieces_limit(Derivation *d)
 {
-	int			limit = max_pieces(d->change);
+	int			limit = change_max_pieces(d->change);
 
 	for (int i = 1; i + 1 < d->npieces; i++)
 		if (d->pieces[i].len <= SLICED_TINY_PIECE &&
@@ -198,7 +198,7 @@ new_pieces_limit(Derivation *d)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i + 1 < d->npieces; i++)
 		{
-			uint64		cost = copy_cost(&d->pieces[i]) + copy_cost(&d->pieces[i + 1]);
+			uint64		cost = piece_copy_cost(&d->pieces[i]) + piece_copy_cost(&d->pieces[i + 1]);
 
 			if (cost < least)
 			{
@@ -212,7 +212,7 @@ new_pieces_limit(Derivation *d)
 }
 
 static bool
-some_piece_needs(Derivation *d, Oid objid, uint32 start, uint32 end)
+new_pieces_need(Derivation *d, Oid objid, uint32 start, uint32 end)
 {
 	for (int i = 0; i < d->npieces; i++)
 		if (d->pieces[i].objid == objid && d->pieces[i].start < end &&
@@ -229,7 +229,7 @@ some_piece_needs(Derivation *d, Oid objid, uint32 start, uint32 end)
 static uint32
 slices_free_dropped(Derivation *d, Oid objid, uint32 start, uint32 end)
 {
-	bool		all = !some_piece_needs(d, objid, 0, PG_UINT32_MAX);
+	bool		all = !new_pieces_need(d, objid, 0, PG_UINT32_MAX);
 	uint32		freed = 0;
 	ToastScan	ts;
 
@@ -260,7 +260,7 @@ slices_free_dropped(Derivation *d, Oid objid, uint32 start, uint32 end)
 			from -= row.parts;
 		if (from >= end)
 			break;
-		if (from + row.rawlen <= start || some_piece_needs(d, objid, from, from + row.rawlen))
+		if (from + row.rawlen <= start || new_pieces_need(d, objid, from, from + row.rawlen))
 			continue;
 		if (row.kind != SLICED_ROW_CONTINUATION)
 			freed += row.rawlen;
@@ -325,7 +325,7 @@ pieces_drop_unneeded(Derivation *d, bool delete)
 }
 
 static uint32
-new_bytes(Derivation *d)
+new_pieces_len(Derivation *d)
 {
 	uint32		result = 0;
 
@@ -337,11 +337,11 @@ new_bytes(Derivation *d)
 
 /* Is the old value not worth being shared? */
 static bool
-better_anew(Derivation *d)
+change_is_better_anew(Derivation *d)
 {
 	uint32		len = d->change->rope->len;
 
-	return len < SLICED_WORTH_SHARING || new_bytes(d) > len / 4 * 3 ||
+	return len < SLICED_WORTH_SHARING || new_pieces_len(d) > len / 4 * 3 ||
 		d->old.garbage + pieces_drop_unneeded(d, false) > (uint64) len / 2 + SLICED_GARBAGE_MIN;
 }
 
@@ -414,7 +414,7 @@ change_write_new_bytes(Derivation *d, SlicedPiece *table, char *inline_bytes)
 
 /* How many leading bytes of the new value are known to be characters of one byte? */
 static uint32
-known_ascii(Derivation *d)
+change_known_ascii(Derivation *d)
 {
 	const SlicedRope *rope = d->change->rope;
 	uint32		result = 0;
@@ -454,7 +454,7 @@ change_derive(Derivation *d)
 
 	/* the head goes last: who finds it finds everything */
 	sliced_writer_add_head(d->writer, d->change->valueid, table, d->npieces,
-						   inline_bytes, inline_len, known_ascii(d), Max(garbage, 0));
+						   inline_bytes, inline_len, change_known_ascii(d), Max(garbage, 0));
 	sliced_writer_stay_near(d->writer, InvalidBlockNumber);
 	pfree(table);
 }
@@ -472,7 +472,7 @@ sliced_change_new_bytes(const SlicedRope *rope, const SlicedPolicy *policy)
 
 	new_pieces_find(&d);
 	new_pieces_limit(&d);
-	result = new_bytes(&d);
+	result = new_pieces_len(&d);
 	if (d.pieces != NULL)
 		pfree(d.pieces);
 	return result;
@@ -511,7 +511,7 @@ sliced_change_write(SlicedChange *change, SlicedWriter *writer)
 	change_load_old(&d);
 	new_pieces_find(&d);
 	new_pieces_limit(&d);
-	if (better_anew(&d))
+	if (change_is_better_anew(&d))
 		change_write_anew(&d);
 	else
 		change_derive(&d);

@@ -37,16 +37,16 @@
 
 /* The current row's heap tuple. */
 static HeapTuple
-current_tuple(ToastScan *ts)
+scan_tuple(ToastScan *ts)
 {
 	return ((BufferHeapTupleTableSlot *) ts->slot)->base.tuple;
 }
 
 /* Was the current row written by this transaction?  '*now': by this very command? */
 static bool
-is_own_row(ToastScan *ts, bool *now)
+row_is_own(ToastScan *ts, bool *now)
 {
-	HeapTupleHeader header = current_tuple(ts)->t_data;
+	HeapTupleHeader header = scan_tuple(ts)->t_data;
 	bool		own = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(header));
 
 	*now = own && HeapTupleHeaderGetCmin(header) >= GetCurrentCommandId(false);
@@ -55,7 +55,7 @@ is_own_row(ToastScan *ts, bool *now)
 
 /* Is there room on the page for another version of the current row? */
 static bool
-page_has_room(ToastScan *ts)
+tail_has_room(ToastScan *ts)
 {
 	Buffer		buffer = ((BufferHeapTupleTableSlot *) ts->slot)->buffer;
 	Size		free;
@@ -63,7 +63,7 @@ page_has_room(ToastScan *ts)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	free = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return free >= MAXALIGN(current_tuple(ts)->t_len);
+	return free >= MAXALIGN(scan_tuple(ts)->t_len);
 }
 
 /* Where in its own object does the value end?  False if it is not sound. */
@@ -105,8 +105,8 @@ value_find_tail(SlicedGrowth *growth, ToastScan *ts)
 	growth->has_tail = row.kind == SLICED_ROW_TAIL && row.capacity <= SLICED_TAIL_MAX;
 	if (growth->has_tail)
 	{
-		growth->tail_is_ours = is_own_row(ts, &now);
-		growth->may_update = !growth->tail_is_ours && page_has_room(ts);
+		growth->tail_is_ours = row_is_own(ts, &now);
+		growth->may_update = !growth->tail_is_ours && tail_has_room(ts);
 		growth->tail_tid = ts->tid;
 		growth->tail_start = ts->seq;
 		growth->tail_len = row.payload_len;
@@ -171,7 +171,7 @@ merge_gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
 		bool		now;
 
 		CHECK_FOR_INTERRUPTS();
-		(void) is_own_row(&ts, &now);
+		(void) row_is_own(&ts, &now);
 		ok = !now &&
 			sliced_row_decode(&row, ts.data, ts.len, ts.objid, ts.seq) == SLICED_SOUND;
 		/* of a slice that begins before 'from' */
@@ -193,7 +193,7 @@ merge_gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
 
 /* Merge the slices that begin at or behind 'from'. */
 static void
-merge_slices(SlicedGrowth *growth, SlicedWriter *writer, uint32 from, int codec)
+merge_write(SlicedGrowth *growth, SlicedWriter *writer, uint32 from, int codec)
 {
 	Relation	toastrel = sliced_writer_relation(writer);
 	Merge		merge;
@@ -224,9 +224,9 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 	uint32		end = growth->end + len;
 
 	if (round_down(end, SLICED_SEAL_BYTES) > growth->end)
-		merge_slices(growth, writer, round_down(growth->end, SLICED_SEAL_BYTES), codec);
+		merge_write(growth, writer, round_down(growth->end, SLICED_SEAL_BYTES), codec);
 	else if (round_down(end, SLICED_MERGE_BYTES) > growth->end)
-		merge_slices(growth, writer, round_down(growth->end, SLICED_MERGE_BYTES), codec);
+		merge_write(growth, writer, round_down(growth->end, SLICED_MERGE_BYTES), codec);
 
 	if (growth->has_tail && growth->may_update &&
 		len <= growth->tail_capacity - growth->tail_len)

@@ -36,7 +36,7 @@ sliced_partial_init(SlicedPartial *partial, MemoryContext mcxt, uint32 size)
 
 /* The number of the first range that ends at 'pos' or behind it. */
 static int
-find_range(const SlicedPartial *partial, uint32 pos)
+partial_find_range(const SlicedPartial *partial, uint32 pos)
 {
 	int			low = 0;
 	int			high = partial->nranges;
@@ -57,7 +57,7 @@ SlicedRange
 sliced_partial_missing(SlicedPartial *partial, uint32 from, uint32 to)
 {
 	SlicedRange missing = {from, to};
-	int			i = find_range(partial, from);
+	int			i = partial_find_range(partial, from);
 
 	if (i < partial->nranges && partial->ranges[i].from <= from)
 	{
@@ -73,7 +73,7 @@ sliced_partial_missing(SlicedPartial *partial, uint32 from, uint32 to)
 void
 sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to)
 {
-	int			i = find_range(partial, from);
+	int			i = partial_find_range(partial, from);
 	int			n = 0;			/* how many ranges touch this one */
 
 	while (i + n < partial->nranges && partial->ranges[i + n].from <= to)
@@ -97,7 +97,7 @@ sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to)
 
 /* The pieces of the value. */
 static inline SlicedPieceIterator
-all_pieces(const SlicedPartial *partial)
+partial_pieces(const SlicedPartial *partial)
 {
 	return (SlicedPieceIterator) {&partial->layout, partial->size};
 }
@@ -113,7 +113,7 @@ typedef struct Place
 
 /* The next place that bytes [start, end) of an object have, in the value's order. */
 static bool
-next_place(Oid objid, uint32 start, uint32 end, Place *p)
+slice_next_place(Oid objid, uint32 start, uint32 end, Place *p)
 {
 	while (sliced_piece_next(&p->pieces))
 	{
@@ -138,12 +138,12 @@ typedef struct Places
 } Places;
 
 static Places
-find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
+slice_find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
 {
 	Places		places = {.start = end, .end = start};
-	Place		p = {.pieces = all_pieces(partial)};
+	Place		p = {.pieces = partial_pieces(partial)};
 
-	while (next_place(objid, start, end, &p))
+	while (slice_next_place(objid, start, end, &p))
 	{
 		places.n++;
 		places.at = p.place;
@@ -155,11 +155,11 @@ find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
 
 /* Copy bytes [start, end) of the object, which are at 'raw', to their places. */
 static void
-distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 start, uint32 end)
+slice_distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 start, uint32 end)
 {
-	Place		p = {.pieces = all_pieces(partial)};
+	Place		p = {.pieces = partial_pieces(partial)};
 
-	while (next_place(objid, start, end, &p))
+	while (slice_next_place(objid, start, end, &p))
 	{
 		memcpy(partial->bytes + p.place, raw + (p.from - start), p.to - p.from);
 		sliced_partial_add(partial, p.place, p.place + (p.to - p.from));
@@ -168,8 +168,8 @@ distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 start, uin
 
 /* How much of the slice to decompress so that bytes up to 'end' are available. */
 static uint32
-worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Places *places,
-			 uint32 end)
+slice_worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Places *places,
+				   uint32 end)
 {
 	uint32		first = slice->start + SLICED_FIRST_PART;
 
@@ -184,9 +184,9 @@ worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Places *pla
 static SlicedDamage
 slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 end)
 {
-	Places		places = find_places(partial, objid, slice->start,
-									 slice->start + slice->rawlen);
-	uint32		to = worth_having(partial, slice, &places, end);
+	Places		places = slice_find_places(partial, objid, slice->start,
+										   slice->start + slice->rawlen);
+	uint32		to = slice_worth_having(partial, slice, &places, end);
 	SlicedDamage damage;
 
 	if (places.n == 1)
@@ -202,7 +202,7 @@ slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 e
 
 		damage = sliced_slice_decompress(slice, 0, slice->rawlen, raw);
 		if (damage == SLICED_SOUND)
-			distribute(partial, objid, raw, slice->start, slice->start + slice->rawlen);
+			slice_distribute(partial, objid, raw, slice->start, slice->start + slice->rawlen);
 		pfree(raw);
 	}
 	return damage;
@@ -281,8 +281,8 @@ layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 	progress->pos = head.npieces > 0 ? SLICED_OWN_START : head.rawlen;
 	if (head.npieces > 0)
 	{
-		distribute(partial, InvalidOid, partial->layout.inline_bytes, 0,
-				   partial->layout.inline_len);
+		slice_distribute(partial, InvalidOid, partial->layout.inline_bytes, 0,
+						 partial->layout.inline_len);
 		return SLICED_SOUND;
 	}
 	if (head.rawlen == 0)
@@ -299,7 +299,7 @@ layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 static SlicedDamage
 missing_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 {
-	SlicedPieceIterator it = all_pieces(partial);
+	SlicedPieceIterator it = partial_pieces(partial);
 	SlicedDamage damage = SLICED_SOUND;
 
 	while (damage == SLICED_SOUND && sliced_piece_next(&it) && it.at < to)

@@ -66,7 +66,7 @@ typedef struct Reader
 } Reader;
 
 static void
-advance(Reader *r, uint32 *pos, uint32 upto)
+reader_advance(Reader *r, uint32 *pos, uint32 upto)
 {
 	r->dest += upto - *pos;
 	r->value_offset += upto - *pos;
@@ -75,7 +75,7 @@ advance(Reader *r, uint32 *pos, uint32 upto)
 
 /* Do later pieces need bytes of this slice? */
 static bool
-needed_later(const Reader *r, const SlicedSlice *slice)
+slice_needed_later(const Reader *r, const SlicedSlice *slice)
 {
 	SlicedPieceIterator it = r->pieces;
 
@@ -91,7 +91,7 @@ needed_later(const Reader *r, const SlicedSlice *slice)
 
 /* Decompress all of a slice, and keep it in place of the one used longest ago. */
 static SlicedDamage
-decompress_and_keep(Reader *r, const SlicedSlice *slice, uint32 from, uint32 to)
+slice_decompress_and_keep(Reader *r, const SlicedSlice *slice, uint32 from, uint32 to)
 {
 	KeptSlice	new = {r->ts.objid, slice->start, slice->rawlen, palloc(slice->rawlen)};
 	SlicedDamage damage = sliced_slice_decompress(slice, 0, slice->rawlen, new.raw);
@@ -109,22 +109,22 @@ decompress_and_keep(Reader *r, const SlicedSlice *slice, uint32 from, uint32 to)
 
 /* Copy bytes [*pos, end) of the slice that begins at 'start', as far as it has them. */
 static bool
-copy_from_slice(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
-				uint32 *pos, uint32 end)
+slice_copy(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
+		   uint32 *pos, uint32 end)
 {
 	SlicedSlice slice;
 	uint32		upto = Min(end, start + row->rawlen);
 
 	r->damage = sliced_slice_gather(&r->ts, row, start, reseek ? sliced_last_seq(end) : 0, &slice);
 	if (r->damage == SLICED_SOUND)
-		r->damage = upto - *pos < row->rawlen && needed_later(r, &slice) ?
-			decompress_and_keep(r, &slice, *pos - start, upto - start) :
+		r->damage = upto - *pos < row->rawlen && slice_needed_later(r, &slice) ?
+			slice_decompress_and_keep(r, &slice, *pos - start, upto - start) :
 			sliced_slice_decompress(&slice, *pos - start, upto - start, r->dest);
 	if (slice.buffer)
 		pfree(slice.buffer);
 	if (r->damage != SLICED_SOUND)
 		return false;
-	advance(r, pos, upto);
+	reader_advance(r, pos, upto);
 	return true;
 }
 
@@ -134,7 +134,7 @@ copy_from_slice(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
  * one as pages are pruned.  So what looked like a slice may be gone: try all.
  */
 static bool
-copy_from_any_slice(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 end)
+slice_copy_from_any(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 end)
 {
 	for (int tried = 0;; tried++)
 	{
@@ -145,7 +145,7 @@ copy_from_any_slice(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 en
 			r->damage = SLICED_CONTINUATION_MISSING;
 		if (r->damage != SLICED_SOUND)
 			return false;
-		if (copy_from_slice(r, row, start, true, pos, end))
+		if (slice_copy(r, row, start, true, pos, end))
 			return true;
 		if (r->damage != SLICED_CONTINUATION_MISSING)
 			return false;
@@ -154,7 +154,7 @@ copy_from_any_slice(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 en
 
 /* Copy bytes [*pos, end) as far as kept slices have them. */
 static void
-copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
+slice_copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
 {
 	for (int i = 0; i < r->nkept; i++)
 	{
@@ -165,7 +165,7 @@ copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
 			uint32		upto = Min(end, kept.start + kept.len);
 
 			memcpy(r->dest, kept.raw + (*pos - kept.start), upto - *pos);
-			advance(r, pos, upto);
+			reader_advance(r, pos, upto);
 			memmove(&r->kept[1], &r->kept[0], i * sizeof(KeptSlice));
 			r->kept[0] = kept;
 			return;
@@ -186,7 +186,7 @@ object_read(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 		.moving = started ? ForwardScanDirection : NoMovementScanDirection
 	};
 
-	copy_from_kept(r, objid, &pos, end);
+	slice_copy_from_kept(r, objid, &pos, end);
 	if (r->cursor.objid == objid && r->cursor_pos == pos)
 		cursor = r->cursor;
 	cursor.end = end;
@@ -201,10 +201,10 @@ object_read(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 		if (r->damage != SLICED_SOUND)
 			return false;
 		reseek = ScanDirectionIsBackward(cursor.moving);
-		if (!copy_from_slice(r, &row, start, reseek, &pos, end))
+		if (!slice_copy(r, &row, start, reseek, &pos, end))
 		{
 			if (r->damage != SLICED_CONTINUATION_MISSING ||
-				!copy_from_any_slice(r, objid, &row, &pos, end))
+				!slice_copy_from_any(r, objid, &row, &pos, end))
 				return false;
 			cursor.moving = BackwardScanDirection;
 		}
@@ -231,7 +231,7 @@ piece_read(Reader *r, uint32 *offset, uint32 end)
 		return object_read(r, piece->objid, from, from + n, false);
 	}
 	memcpy(r->dest, r->layout.inline_bytes + from, n);
-	advance(r, offset, *offset + n);
+	reader_advance(r, offset, *offset + n);
 	return true;
 }
 
@@ -267,7 +267,7 @@ value_read(Reader *r, Oid valueid, uint32 pos, uint32 end)
 
 	near = pos <= head.rawlen;
 	if (pos < head.rawlen && pos < end &&
-		!copy_from_slice(r, &head, 0, false, &pos, end))
+		!slice_copy(r, &head, 0, false, &pos, end))
 		return false;
 	return object_read(r, valueid, pos, end, near);
 }
@@ -308,7 +308,7 @@ wait_for_writers(Relation toastrel, VirtualTransactionId **writers, TimestampTz 
 /* Read bytes [pos, end) of the value, if they are there. */
 static bool
 value_read_once(Reader *r, Relation toastrel, SlicedVisibility visibility, Oid valueid, uint32 pos,
-		  uint32 end)
+				uint32 end)
 {
 	bool		ok;
 

@@ -23,7 +23,7 @@ sliced_rope_make(const struct varatt_external *base)
 }
 
 static void
-add_run(SlicedRope *rope, const char *bytes, uint32 start, uint32 len)
+rope_add_run(SlicedRope *rope, const char *bytes, uint32 start, uint32 len)
 {
 	SlicedRun  *last = rope->nruns > 0 ? &rope->runs[rope->nruns - 1] : NULL;
 
@@ -52,13 +52,13 @@ void
 sliced_rope_add_base(SlicedRope *rope, uint32 start, uint32 len)
 {
 	Assert((uint64) start + len <= sliced_pointer_size(&rope->base));
-	add_run(rope, NULL, start, len);
+	rope_add_run(rope, NULL, start, len);
 }
 
 void
 sliced_rope_add_bytes(SlicedRope *rope, const char *bytes, uint32 len)
 {
-	add_run(rope, bytes, 0, len);
+	rope_add_run(rope, bytes, 0, len);
 }
 
 void
@@ -77,9 +77,9 @@ sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, ui
 			uint32		n = Min(len, run->len - skip);
 
 			if (run->bytes == NULL)
-				add_run(rope, NULL, run->start + skip, n);
+				rope_add_run(rope, NULL, run->start + skip, n);
 			else
-				add_run(rope, run->bytes + skip, 0, n);
+				rope_add_run(rope, run->bytes + skip, 0, n);
 			start += n;
 			len -= n;
 		}
@@ -142,10 +142,10 @@ sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt)
 		const SlicedRun *run = &rope->runs[i];
 
 		if (run->bytes == NULL)
-			add_run(copy, NULL, run->start, run->len);
+			rope_add_run(copy, NULL, run->start, run->len);
 		else
 		{
-			add_run(copy, memcpy(bytes, run->bytes, run->len), 0, run->len);
+			rope_add_run(copy, memcpy(bytes, run->bytes, run->len), 0, run->len);
 			bytes += run->len;
 		}
 	}
@@ -184,7 +184,7 @@ sliced_rope_grows(const SlicedRope *rope)
 }
 
 static void
-read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, char *dest)
+rope_read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, char *dest)
 {
 	if (!sliced_value_read(toastrel, rope->base.va_valueid, start, len, dest))
 		sliced_report_corruption(toastrel, rope->base.va_valueid, start, SLICED_NOT_SLICES);
@@ -197,8 +197,8 @@ read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 len, c
  * there is nothing to gain.
  */
 static char *
-read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
-				  uint32 *start)
+rope_read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
+					   uint32 *start)
 {
 	uint32		at = 0;
 	uint32		end = 0;
@@ -223,16 +223,16 @@ read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint
 	if (places <= SLICED_MANY_PLACES || end - *start > SLICED_SPARSE * needed)
 		return NULL;
 	bytes = MemoryContextAllocHuge(CurrentMemoryContext, end - *start);
-	read_base(rope, toastrel, *start, end - *start, bytes);
+	rope_read_base(rope, toastrel, *start, end - *start, bytes);
 	return bytes;
 }
 
 static void
-read_bytes(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len, char *dest)
+rope_read_runs(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len, char *dest)
 {
 	uint32		at = 0;
 	uint32		base_start;
-	char	   *base = read_base_at_once(rope, toastrel, offset, len, &base_start);
+	char	   *base = rope_read_base_at_once(rope, toastrel, offset, len, &base_start);
 
 	for (int i = 0; i < rope->nruns && len > 0; i++)
 	{
@@ -248,7 +248,7 @@ read_bytes(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
 			else if (base != NULL)
 				memcpy(dest, base + (run->start + skip - base_start), n);
 			else
-				read_base(rope, toastrel, run->start + skip, n, dest);
+				rope_read_base(rope, toastrel, run->start + skip, n, dest);
 			dest += n;
 			offset += n;
 			len -= n;
@@ -264,5 +264,5 @@ sliced_rope_read(const SlicedRope *rope, Relation toastrel, uint32 offset, uint3
 				 char *dest)
 {
 	for (uint32 done = 0; done < len; done += SLICED_ROPE_STEP)
-		read_bytes(rope, toastrel, offset + done, Min(len - done, SLICED_ROPE_STEP), dest + done);
+		rope_read_runs(rope, toastrel, offset + done, Min(len - done, SLICED_ROPE_STEP), dest + done);
 }

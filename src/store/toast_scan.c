@@ -74,7 +74,7 @@ sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
 
 /* Has a subtransaction of ours, which was rolled back, written this? */
 static bool
-is_own(TransactionId xid)
+xid_is_own(TransactionId xid)
 {
 	TransactionId top = GetTopTransactionIdIfAny();
 
@@ -84,7 +84,7 @@ is_own(TransactionId xid)
 
 /* A reader takes a row unless its inserter aborted. */
 static bool
-is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
+row_is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
 {
 	TransactionId xmin,
 				dead_after;
@@ -103,14 +103,14 @@ is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
 	xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
 	return ts->visibility != SLICED_SEE_READABLE &&
 		TransactionIdFollowsOrEquals(xmin, TransactionXmin) &&
-		(ts->visibility == SLICED_SEE_ABORTED || is_own(xmin));
+		(ts->visibility == SLICED_SEE_ABORTED || xid_is_own(xmin));
 }
 
 /*
  * Would the row be there if everybody but us aborted now, and we committed?
  */
 static bool
-is_current(HeapTuple tuple, Buffer buffer)
+row_is_current(HeapTuple tuple, Buffer buffer)
 {
 	TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
 	TransactionId dead_after;
@@ -138,7 +138,7 @@ is_current(HeapTuple tuple, Buffer buffer)
 
 /* A row without data, or with broken data, has none: nobody takes that for sound. */
 static void
-take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data, uint32 *len)
+row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data, uint32 *len)
 {
 	TupleDesc	desc = RelationGetDescr(toastrel);
 	bool		isnull;
@@ -157,7 +157,7 @@ take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data, ui
 }
 
 static bool
-next_slot(ToastScan *ts, ScanDirection dir)
+scan_next_slot(ToastScan *ts, ScanDirection dir)
 {
 	MemoryContext old = MemoryContextSwitchTo(ts->mcxt);
 	bool		result = index_getnext_slot(ts->scan, dir, ts->slot);
@@ -171,7 +171,7 @@ next_slot(ToastScan *ts, ScanDirection dir)
  * them: tell it to fetch all of a row at once.
  */
 static void
-prefetch_row(HeapTuple tuple)
+row_prefetch(HeapTuple tuple)
 {
 	for (uint32 i = 0; i < tuple->t_len; i += CACHE_LINE)
 		__builtin_prefetch((char *) tuple->t_data + i);
@@ -180,24 +180,24 @@ prefetch_row(HeapTuple tuple)
 bool
 sliced_scan_next(ToastScan *ts, ScanDirection dir)
 {
-	while (next_slot(ts, dir))
+	while (scan_next_slot(ts, dir))
 	{
 		BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) ts->slot;
 		HeapTuple	tuple = bslot->base.tuple;
 
-		prefetch_row(tuple);
+		row_prefetch(tuple);
 		if (ts->snapshot != NULL)
 			 /* it has decided */ ;
 		else if (ts->visibility == SLICED_SEE_CURRENT)
 		{
-			if (!is_current(tuple, bslot->buffer))
+			if (!row_is_current(tuple, bslot->buffer))
 				continue;
 		}
-		else if (!is_readable(ts, tuple, bslot->buffer))
+		else if (!row_is_readable(ts, tuple, bslot->buffer))
 			continue;
 
 		ts->tid = tuple->t_self;
-		take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len);
+		row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len);
 		return true;
 	}
 	return false;
@@ -225,10 +225,10 @@ sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot)
 	if (HeapTupleHeaderXminCommitted(tuple->t_data) &&
 		(tuple->t_data->t_infomask & HEAP_XMAX_INVALID))
 		return false;
-	if (is_current(tuple, bslot->buffer))
+	if (row_is_current(tuple, bslot->buffer))
 		return false;
 	objid = DatumGetObjectId(fastgetattr(tuple, 1, RelationGetDescr(toastrel), &isnull));
-	take_apart(toastrel, tuple, &seq, &data, &len);
+	row_take_apart(toastrel, tuple, &seq, &data, &len);
 	return sliced_row_decode(&row, data, len, objid, seq) == SLICED_SOUND;
 }
 

@@ -71,8 +71,8 @@ extern void sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection 
 extern void sliced_scan_seek_within(ToastScan *ts, Oid objid, int32 first, int32 last);
 
 /*
- * No slice has as many rows: it has at most 1 MB, and all its rows but the last
- * have 2 kB.
+ * No slice has as many rows: it has at most SLICED_SLICE_MAX bytes, and all its
+ * rows but the last have 2 kB.
  */
 #define SLICED_MANY_ROWS	1024
 

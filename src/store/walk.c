@@ -22,7 +22,7 @@ typedef struct ValueWalk
 } ValueWalk;
 
 static void
-report(ValueWalk *w, SlicedProblemKind kind, int64 offset, const char *message)
+walk_report(ValueWalk *w, SlicedProblemKind kind, int64 offset, const char *message)
 {
 	if (w->visitor->problem)
 		w->visitor->problem(w->visitor->arg, kind, w->ts->objid, offset, message);
@@ -30,15 +30,15 @@ report(ValueWalk *w, SlicedProblemKind kind, int64 offset, const char *message)
 
 /* Report a row, or a slice, of which something is there. */
 static void
-report_damage(ValueWalk *w, int64 offset, SlicedDamage damage)
+walk_report_damage(ValueWalk *w, int64 offset, SlicedDamage damage)
 {
-	report(w, SLICED_PROBLEM_CORRUPTED, offset, sliced_damage_text(damage));
+	walk_report(w, SLICED_PROBLEM_CORRUPTED, offset, sliced_damage_text(damage));
 }
 
 /* Gather, try to decompress and show one slice; false if that is not possible. */
 static bool
-visit_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, const SlicedPiece *piece,
-			bool reseek)
+walk_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, const SlicedPiece *piece,
+		   bool reseek)
 {
 	SlicedSlice slice;
 	SlicedDamage damage = sliced_slice_gather(w->ts, row, start, reseek ? PG_INT32_MAX : 0, &slice);
@@ -51,7 +51,7 @@ visit_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, const Slice
 		pfree(raw);
 	}
 	if (damage != SLICED_SOUND)
-		report_damage(w, start, damage);
+		walk_report_damage(w, start, damage);
 	else if (w->visitor->slice)
 		w->visitor->slice(w->visitor->arg, i, piece, &slice);
 	if (slice.buffer)
@@ -81,10 +81,10 @@ walk_as_reader(ValueWalk *w, int i, const SlicedPiece *piece)
 		CHECK_FOR_INTERRUPTS();
 		if (damage != SLICED_SOUND)
 		{
-			report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(damage));
+			walk_report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(damage));
 			return;
 		}
-		if (!visit_slice(w, &row, start, i, piece, ScanDirectionIsBackward(cursor.moving)))
+		if (!walk_slice(w, &row, start, i, piece, ScanDirectionIsBackward(cursor.moving)))
 			return;
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
@@ -120,7 +120,7 @@ walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 		if (damage != SLICED_SOUND)
 		{
 			if (!lost)
-				report_damage(w, start, damage);
+				walk_report_damage(w, start, damage);
 			lost = true;
 			continue;
 		}
@@ -129,26 +129,26 @@ walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 		if (start >= end)
 		{
 			if (whole && !lost)
-				report(w, SLICED_PROBLEM_EXCESS, start, "the value ends before this slice");
+				walk_report(w, SLICED_PROBLEM_EXCESS, start, "the value ends before this slice");
 			break;
 		}
 		if (row.kind == SLICED_ROW_CONTINUATION || (start < pos && pos > piece->start))
 		{
 			/* of a slice that is damaged, or not there */
 			if (!lost)
-				report(w, SLICED_PROBLEM_OVERLAP, start, "these bytes are there twice");
+				walk_report(w, SLICED_PROBLEM_OVERLAP, start, "these bytes are there twice");
 			if (row.kind == SLICED_ROW_CONTINUATION || start + row.rawlen <= pos)
 				continue;
 		}
 		if (start > pos && !lost)
-			report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(SLICED_SLICE_MISSING));
-		lost = !visit_slice(w, &row, start, i, piece, false);
+			walk_report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(SLICED_SLICE_MISSING));
+		lost = !walk_slice(w, &row, start, i, piece, false);
 		pos = start + row.rawlen;
 	}
 	if (pos < end && !lost)
-		report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(SLICED_SLICE_MISSING));
+		walk_report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(SLICED_SLICE_MISSING));
 	else if (pos > end && whole)
-		report(w, SLICED_PROBLEM_EXCESS, end, "the value is longer than its pointer says");
+		walk_report(w, SLICED_PROBLEM_EXCESS, end, "the value is longer than its pointer says");
 }
 
 /* Report slices of the object that neither a piece nor the rest of the value needs. */
@@ -173,7 +173,7 @@ walk_unneeded(ValueWalk *w, const SlicedLayout *layout, uint32 size, Oid objid)
 			needed = it.piece.objid == objid && it.piece.start < start + row.rawlen &&
 				start < it.piece.start + it.piece.len;
 		if (!needed)
-			report(w, SLICED_PROBLEM_EXCESS, start, "no piece of the value needs this slice");
+			walk_report(w, SLICED_PROBLEM_EXCESS, start, "no piece of the value needs this slice");
 	}
 }
 
@@ -187,18 +187,18 @@ walk_pieces(ValueWalk *w, SlicedRow *head, uint32 size)
 
 	if (damage != SLICED_SOUND)
 	{
-		report_damage(w, 0, damage);
+		walk_report_damage(w, 0, damage);
 		return;
 	}
 	if (layout.total > size)
-		report(w, SLICED_PROBLEM_POINTER, size,
-			   sliced_damage_text(SLICED_PIECES_TOO_LONG));
+		walk_report(w, SLICED_PROBLEM_POINTER, size,
+					sliced_damage_text(SLICED_PIECES_TOO_LONG));
 
 	if (head->rawlen > 0)
 	{
 		SlicedPiece inline_bytes = {.len = head->rawlen};
 
-		visit_slice(w, head, 0, 0, &inline_bytes, false);
+		walk_slice(w, head, 0, 0, &inline_bytes, false);
 	}
 	while (sliced_piece_next(&it))
 	{
@@ -239,21 +239,21 @@ walk_chunks(ValueWalk *w, const struct varatt_external *ptr)
 		CHECK_FOR_INTERRUPTS();
 		if (w->ts->seq != next || expected == 0)
 		{
-			report(w, w->ts->seq > next && expected > 0 ?
-				   SLICED_PROBLEM_MISSING : SLICED_PROBLEM_EXCESS,
-				   have, "unexpected chunk number");
+			walk_report(w, w->ts->seq > next && expected > 0 ?
+						SLICED_PROBLEM_MISSING : SLICED_PROBLEM_EXCESS,
+						have, "unexpected chunk number");
 			return;
 		}
 		if (w->ts->len != expected)
 		{
-			report(w, SLICED_PROBLEM_CORRUPTED, have, "unexpected chunk length");
+			walk_report(w, SLICED_PROBLEM_CORRUPTED, have, "unexpected chunk length");
 			return;
 		}
 		have += expected;
 		next++;
 	}
 	if (have < size)
-		report(w, SLICED_PROBLEM_MISSING, have, "the chunk is missing");
+		walk_report(w, SLICED_PROBLEM_MISSING, have, "the chunk is missing");
 }
 
 void
@@ -273,9 +273,9 @@ sliced_value_walk(ToastScan *ts, const struct varatt_external *ptr,
 
 	damage = sliced_head_find(ts, ptr->va_valueid, PG_INT32_MAX, &head);
 	if (sliced_is_missing(damage) || damage == SLICED_NOT_SLICES)
-		report(&w, SLICED_PROBLEM_MISSING, 0, sliced_damage_text(damage));
+		walk_report(&w, SLICED_PROBLEM_MISSING, 0, sliced_damage_text(damage));
 	else if (damage != SLICED_SOUND)
-		report_damage(&w, 0, damage);
+		walk_report_damage(&w, 0, damage);
 	else if (head.npieces > 0)
 		walk_pieces(&w, &head, size);
 	else

@@ -150,7 +150,7 @@ count_followers(const CutObject *object, uint32 start, const char *raw, uint32 l
 /* Add one compressed slice, cut into as many rows as it takes. */
 static void
 slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, int codec, const char *raw,
-			   uint32 rawlen, const char *stored, uint32 storedlen)
+					   uint32 rawlen, const char *stored, uint32 storedlen)
 {
 	SlicedRow	row = {
 		.codec = codec,
@@ -197,7 +197,8 @@ full_row_payload(uint32 overhead)
  * Returns how many bytes were added.
  */
 static uint32
-slice_write_raw(SlicedWriter *w, const CutObject *object, uint32 start, const char *raw, uint32 len, bool last)
+slice_write_raw(SlicedWriter *w, const CutObject *object, uint32 start, const char *raw,
+				uint32 len, bool last)
 {
 	uint32		done = 0;
 	bool		quarters = false;
@@ -225,7 +226,7 @@ slice_write_raw(SlicedWriter *w, const CutObject *object, uint32 start, const ch
  */
 static void
 object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char *raw, uint32 len,
-		  int codec_id, const SlicedDraft *draft)
+			 int codec_id, const SlicedDraft *draft)
 {
 	const SlicedCodec *codec = sliced_codec_get(codec_id);
 	uint32		done = 0;
@@ -256,7 +257,8 @@ object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char 
 			done += rawlen;
 		}
 		else
-			done += slice_write_raw(w, object, start + done, raw + done, rawlen, done + rawlen == len);
+			done += slice_write_raw(w, object, start + done, raw + done, rawlen,
+									done + rawlen == len);
 	} while (done < len);
 
 	if (work)
