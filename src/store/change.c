@@ -46,7 +46,7 @@ typedef struct Derivation
 	Relation	toastrel;
 	SlicedLayout old;
 	uint32		old_size;
-	ItemPointerData old_head;	/* where its head is */
+	ItemPointerData old_head;	/* where its head is: nothing moves it before we delete it */
 	int			npieces;
 	int			maxpieces;
 	NewPiece   *pieces;
@@ -76,9 +76,11 @@ change_load_old(Derivation *d)
 	sliced_scan_open(&ts, d->toastrel, NULL, AccessShareLock);
 	ts.visibility = SLICED_SEE_CURRENT;
 	damage = sliced_head_find(&ts, base->va_valueid, SLICED_HEAD_SEQ, &head);
-	d->old_head = ts.tid;
 	if (damage == SLICED_SOUND)
+	{
+		d->old_head = ts.tid;
 		damage = sliced_layout_load(&d->old, &ts, &head);
+	}
 	sliced_scan_close(&ts, AccessShareLock);
 	if (damage != SLICED_SOUND)
 		sliced_report_corruption(d->toastrel, base->va_valueid, 0, damage);
