@@ -216,7 +216,7 @@ damage_texts(void)
 	for (int i = SLICED_SOUND; i <= SLICED_PIECES_TOO_LONG; i++)
 	{
 		check(sliced_damage_text(i) != NULL);
-		for (int j = SLICED_SOUND; j < i; j++)
+		for (int j = SLICED_SOUND; j < i && sliced_damage_text(i) && sliced_damage_text(j); j++)
 			check(strcmp(sliced_damage_text(i), sliced_damage_text(j)) != 0);
 	}
 }
