@@ -16,9 +16,7 @@
  */
 #include "postgres.h"
 
-#include "access/heaptoast.h"
 #include "am/am.h"
-#include "am/row_toast.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 
