@@ -152,17 +152,35 @@ insert_rows(Relation rel, TupleTableSlot **slots, int nslots, bool any_long,
 	SLICED_OPTION_END();
 }
 
+/* An update, as core asks for it: which row, and how to go about it. */
+typedef struct Update
+{
+	Relation	rel;
+	ItemPointer tid;
+	CommandId	cid;
+	Snapshot	crosscheck;
+	bool		wait;
+	TM_FailureData *tmfd;
+	LockTupleMode *lockmode;
+} Update;
+
 static TM_Result
-update_row(Relation rel, ItemPointer otid, SlicedRowToast *rt, CommandId cid,
-		   Snapshot crosscheck, bool wait, TM_FailureData *tmfd, LockTupleMode *lockmode)
+update_row(const Update *u, HeapTuple newtup)
+{
+	return heap_update(u->rel, u->tid, newtup, u->cid, u->crosscheck, u->wait, u->tmfd,
+					   u->lockmode);
+}
+
+static TM_Result
+update_toasted(const Update *u, SlicedRowToast *rt)
 {
 	TM_Result	result = TM_Invisible;
 
 	if (!is_long_inline_row(rt))
-		return heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
+		return update_row(u, rt->tuple);
 
-	SLICED_OPTION_BEGIN(rel, toast_tuple_target, sliced_row_inline_limit(rel));
-	result = heap_update(rel, otid, rt->tuple, cid, crosscheck, wait, tmfd, lockmode);
+	SLICED_OPTION_BEGIN(u->rel, toast_tuple_target, sliced_row_inline_limit(u->rel));
+	result = update_row(u, rt->tuple);
 	SLICED_OPTION_END();
 	return result;
 }
@@ -347,10 +365,9 @@ lock_and_expose(Relation rel, ItemPointer tid, bool expose, LockTupleMode lockmo
  * Update a row of ours, or one that becomes ours.  'oldtup' is marked, or NULL.
  */
 static TM_Result
-update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
-			CommandId cid, Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
-			LockTupleMode *lockmode)
+update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 {
+	Relation	rel = u->rel;
 	bool		decoded = sliced_is_decoded(rel);
 	bool		expose = decoded && oldtup != NULL && sliced_identity_needs_values(rel, oldtup);
 	bool		core_way = expose || sliced_toast_is_foreign(rel);
@@ -375,8 +392,8 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 	/* the flag may also be left over from a crash */
 	if (expose || (oldtup != NULL && HeapTupleHasExternal(oldtup)))
 	{
-		*lockmode = sliced_update_lock(rel, oldtup, rt.tuple);
-		result = lock_and_expose(rel, otid, expose, *lockmode, cid, wait, tmfd);
+		*u->lockmode = sliced_update_lock(rel, oldtup, rt.tuple);
+		result = lock_and_expose(rel, u->tid, expose, *u->lockmode, u->cid, u->wait, u->tmfd);
 		if (result != TM_Ok)
 		{
 			if (target.writer != NULL)
@@ -385,11 +402,11 @@ update_ours(Relation rel, ItemPointer otid, HeapTuple oldtup, HeapTuple newtup,
 		}
 	}
 
-	result = update_row(rel, otid, &rt, cid, crosscheck, wait, tmfd, lockmode);
+	result = update_toasted(u, &rt);
 	sliced_header_adopt(newtup, rt.tuple);
 
 	if (expose)
-		sliced_old_row_expose(rel, otid, false);
+		sliced_old_row_expose(rel, u->tid, false);
 	if (result == TM_Ok)
 	{
 		if (target.writer != NULL)
@@ -406,6 +423,7 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 					Snapshot snapshot, Snapshot crosscheck, bool wait,
 					TM_FailureData *tmfd, LockTupleMode *lockmode, bool *update_indexes)
 {
+	Update		u = {rel, otid, cid, crosscheck, wait, tmfd, lockmode};
 	bool		should_free;
 	HeapTuple	newtup = ExecFetchSlotHeapTuple(slot, true, &should_free);
 	HeapTuple	oldtup = NULL;
@@ -421,14 +439,14 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 		!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(newtup))
 	{
 		/* nothing to toast, or a row that core has toasted and core goes on with */
-		result = heap_update(rel, otid, newtup, cid, crosscheck, wait, tmfd, lockmode);
+		result = update_row(&u, newtup);
 	}
 	else
 	{
 		MemoryContext old;
 		MemoryContext work = enter_work_context(&old);
 
-		result = update_ours(rel, otid, oldtup, newtup, cid, crosscheck, wait, tmfd, lockmode);
+		result = update_ours(&u, oldtup, newtup);
 		leave_work_context(work, old);
 	}
 
