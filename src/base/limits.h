@@ -205,6 +205,9 @@
 #define SLICED_DOCUMENTS			SLICED_LIMIT(8, 2)
 #define SLICED_DOCUMENTS_TOGETHER	SLICED_LIMIT(64 * 1024 * 1024, 4096)
 
+/* Expressions with documents at a time: those of a query, and of functions that it calls. */
+#define SLICED_DOCUMENT_OWNERS		SLICED_LIMIT(16, 2)
+
 /* Bytes of a promise that are copied at a time into a document. */
 #define SLICED_DOCUMENT_STEP		SLICED_LIMIT(4096, 64)
 

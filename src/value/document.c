@@ -2,10 +2,15 @@
  * document.c
  *	  Values that a statement reads here and there.
  *
- * We keep the few documents that were used last.  They are freed with the
- * expression that first asked for one, which is when its statement ends; with the
- * transaction; and when a part of it is rolled back, which takes away most of the
- * values that they are of.  A pointer never comes to stand for other bytes.
+ * We keep the few documents that were used last.  Each is freed with the
+ * expression that first asked for it, its owner, which is when that's statement
+ * ends; with the transaction; and when a part of it is rolled back, which takes away
+ * most of the values that they are of.  A pointer never comes to stand for other
+ * bytes.
+ *
+ * A document is pinned only while bytes of it are fetched.  No expression, and no
+ * part of the transaction, ends within that: an error has unpinned it before anybody
+ * hears of an end.
  */
 #include "postgres.h"
 
@@ -19,11 +24,17 @@
 static SlicedDocument *documents[SLICED_DOCUMENTS];
 static int	ndocuments = 0;
 static uint64 uses = 0;
-static bool ends_with_owner = false;	/* freed with an expression that asked for one */
+
+/*
+ * Contexts of expressions that own documents.  If there are more, those have their
+ * documents until the transaction ends.
+ */
+static MemoryContext owners[SLICED_DOCUMENT_OWNERS];
 
 static void
 forget_document(int i)
 {
+	Assert(documents[i]->pins == 0);
 	MemoryContextDelete(documents[i]->partial.mcxt);
 	documents[i] = documents[--ndocuments];
 }
@@ -38,26 +49,36 @@ forget_all(void)
 static void
 at_end_of_owner(void *arg)
 {
-	ends_with_owner = false;
-	forget_all();
+	MemoryContext *place = arg;
+
+	for (int i = ndocuments - 1; i >= 0; i--)
+		if (documents[i]->owner == *place)
+			forget_document(i);
+	*place = NULL;
 }
 
-/*
- * Forget everything when this context is freed, unless we wait for another one
- * already.
- */
-static void
-end_with(MemoryContext owner)
+/* The owner, from now on one that we hear of when it ends; or NULL. */
+static MemoryContext
+register_owner(MemoryContext owner)
 {
 	MemoryContextCallback *callback;
+	MemoryContext *place = NULL;
 
-	if (ends_with_owner)
-		return;
+	for (int i = 0; i < lengthof(owners); i++)
+	{
+		if (owners[i] == owner)
+			return owner;
+		if (owners[i] == NULL && place == NULL)
+			place = &owners[i];
+	}
+	if (place == NULL)
+		return NULL;
 	callback = MemoryContextAlloc(owner, sizeof(MemoryContextCallback));
 	callback->func = at_end_of_owner;
-	callback->arg = NULL;
+	callback->arg = place;
 	MemoryContextRegisterResetCallback(owner, callback);
-	ends_with_owner = true;
+	*place = owner;
+	return owner;
 }
 
 /* Make room for one more document, of 'size' bytes. */
@@ -85,7 +106,7 @@ make_room(uint32 size)
 }
 
 static SlicedDocument *
-add_document(const struct varatt_external *ptr)
+add_document(const struct varatt_external *ptr, MemoryContext owner)
 {
 	MemoryContext mcxt;
 	SlicedDocument *doc;
@@ -96,6 +117,7 @@ add_document(const struct varatt_external *ptr)
 	{
 		doc = MemoryContextAllocZero(mcxt, sizeof(SlicedDocument));
 		doc->ptr = *ptr;
+		doc->owner = owner;
 		sliced_partial_init(&doc->partial, mcxt, sliced_pointer_size(ptr));
 	}
 	PG_CATCH();
@@ -126,14 +148,14 @@ document_at(const struct varatt_external *ptr)
 	return NULL;
 }
 
-/* The document at a pointer of ours. */
+/* The document at a pointer of ours; if it is new, with that owner, or NULL. */
 static SlicedDocument *
-get_document(const struct varatt_external *ptr)
+get_document(const struct varatt_external *ptr, MemoryContext owner)
 {
 	SlicedDocument *doc = document_at(ptr);
 
 	if (doc == NULL)
-		doc = add_document(ptr);
+		doc = add_document(ptr, owner == NULL ? NULL : register_owner(owner));
 	doc->used = ++uses;
 	return doc;
 }
@@ -141,16 +163,14 @@ get_document(const struct varatt_external *ptr)
 SlicedDocument *
 sliced_document_at(const struct varatt_external *ptr, FunctionCallInfo fcinfo)
 {
-	if (fcinfo != NULL)
-		end_with(fcinfo->flinfo->fn_mcxt);
-	return get_document(ptr);
+	return get_document(ptr, fcinfo == NULL ? NULL : fcinfo->flinfo->fn_mcxt);
 }
 
 /* Read bytes [from, to) of a promise: some are of its base, which is a document too. */
 static void
 read_promise(SlicedDocument *doc, const SlicedRope *rope, uint32 from, uint32 to)
 {
-	SlicedDocument *base = get_document(&rope->base);
+	SlicedDocument *base = get_document(&rope->base, doc->owner);
 	uint32		at = 0;
 
 	from -= from % SLICED_DOCUMENT_STEP;
@@ -172,46 +192,33 @@ read_promise(SlicedDocument *doc, const SlicedRope *rope, uint32 from, uint32 to
 	sliced_partial_add(&doc->partial, from, to);
 }
 
-/* The document's pointer as a datum, in 'buffer'. */
-static struct varlena *
-pointer_to(const SlicedDocument *doc, char buffer[TOAST_POINTER_SIZE])
-{
-	sliced_pointer_set(buffer, doc->ptr.va_toastrelid, doc->ptr.va_valueid, doc->partial.size);
-	return (struct varlena *) buffer;
-}
-
 SlicedRope *
 sliced_document_rope(const SlicedDocument *doc)
 {
-	char		buffer[TOAST_POINTER_SIZE];
-
-	return sliced_rope_of(pointer_to(doc, buffer));
+	return sliced_rope_at(&doc->ptr);
 }
 
 /* Read bytes of the document that are needed and not there. */
 static void
 fetch_bytes(SlicedDocument *doc, uint32 from, uint32 to)
 {
-	char		buffer[TOAST_POINTER_SIZE];
-	struct varlena *datum = pointer_to(doc, buffer);
 	struct varatt_external stored;
 
-	if (sliced_stored_pointer(&stored, datum))
+	if (sliced_stored_at(&stored, &doc->ptr))
 		sliced_partial_read(&doc->partial, &stored, from, to);
 	else
-		read_promise(doc, sliced_rope_of(datum), from, to);
+		read_promise(doc, sliced_rope_at(&doc->ptr), from, to);
 }
 
 const char *
 sliced_document_try_read(const struct varatt_external *ptr)
 {
-	SlicedDocument *doc = get_document(ptr);
+	SlicedDocument *doc = get_document(ptr, NULL);
 	uint32		size = doc->partial.size;
-	char		buffer[TOAST_POINTER_SIZE];
 	struct varatt_external stored;
 
 	if (!sliced_partial_has(&doc->partial, 0, size) &&
-		sliced_stored_pointer(&stored, pointer_to(doc, buffer)) &&
+		sliced_stored_at(&stored, &doc->ptr) &&
 		!sliced_partial_try_read(&doc->partial, &stored, 0, size))
 		return NULL;
 	return sliced_document_need(doc, 0, size);

@@ -21,6 +21,7 @@ struct SlicedDocument
 	struct varatt_external ptr;
 	uint64		used;			/* when it was used last */
 	int			pins;			/* who needs it while others are read */
+	MemoryContext owner;		/* of the expression that first asked for it; or NULL */
 	void	   *hints;			/* what its toaster remembers of it, in the context of 'partial' */
 };
 

@@ -118,15 +118,22 @@ find_promise(const PromiseKey *key)
 }
 
 static Promise *
+find_promise_at(const struct varatt_external *ptr)
+{
+	PromiseKey	key;
+
+	if (promise_mcxt == NULL)
+		return NULL;
+	key = promise_key(ptr);
+	return find_promise(&key);
+}
+
+static Promise *
 find_promise_of(const struct varlena *datum)
 {
 	struct varatt_external ptr;
-	PromiseKey	key;
 
-	if (promise_mcxt == NULL || !sliced_pointer_get(&ptr, datum))
-		return NULL;
-	key = promise_key(&ptr);
-	return find_promise(&key);
+	return sliced_pointer_get(&ptr, datum) ? find_promise_at(&ptr) : NULL;
 }
 
 /* The promise that the promise is based on, if that has been rolled back. */
@@ -231,43 +238,53 @@ rope_of(const Promise *promise)
 }
 
 SlicedRope *
-sliced_rope_of(const struct varlena *datum)
+sliced_rope_at(const struct varatt_external *ptr)
 {
-	struct varatt_external ptr;
-	Promise    *promise;
+	struct varatt_external stored;
 	SlicedRope *rope;
 
-	if (!sliced_pointer_get(&ptr, datum))
-		return NULL;
-	promise = find_promise_of(datum);
-	if (promise != NULL && !is_stored(promise))
+	if (sliced_stored_at(&stored, ptr))
 	{
-		const SlicedRope *promised = rope_of(promise);
+		rope = sliced_rope_make(&stored);
+		sliced_rope_add_base(rope, 0, sliced_pointer_size(&stored));
+	}
+	else
+	{
+		const SlicedRope *promised = rope_of(find_promise_at(ptr));
 
 		rope = sliced_rope_make(&promised->base);
 		sliced_rope_add_rope(rope, promised, 0, promised->len);
-		return rope;
 	}
-	if (promise != NULL)
-		ptr.va_valueid = promise->stored;
-	rope = sliced_rope_make(&ptr);
-	sliced_rope_add_base(rope, 0, sliced_pointer_size(&ptr));
 	return rope;
+}
+
+SlicedRope *
+sliced_rope_of(const struct varlena *datum)
+{
+	struct varatt_external ptr;
+
+	return sliced_pointer_get(&ptr, datum) ? sliced_rope_at(&ptr) : NULL;
+}
+
+bool
+sliced_stored_at(struct varatt_external *stored, const struct varatt_external *ptr)
+{
+	Promise    *promise = find_promise_at(ptr);
+
+	*stored = *ptr;
+	if (promise == NULL)
+		return true;
+	if (is_stored(promise))
+		stored->va_valueid = promise->stored;
+	return is_stored(promise);
 }
 
 bool
 sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum)
 {
-	Promise    *promise;
+	struct varatt_external given;
 
-	if (!sliced_pointer_get(ptr, datum))
-		return false;
-	promise = find_promise_of(datum);
-	if (promise == NULL)
-		return true;
-	if (is_stored(promise))
-		ptr->va_valueid = promise->stored;
-	return is_stored(promise);
+	return sliced_pointer_get(&given, datum) && sliced_stored_at(ptr, &given);
 }
 
 /* The value itself. */

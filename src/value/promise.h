@@ -30,11 +30,17 @@
  */
 extern SlicedRope *sliced_rope_of(const struct varlena *datum);
 
+/* The same of a pointer of ours. */
+extern SlicedRope *sliced_rope_at(const struct varatt_external *ptr);
+
 /*
  * A pointer to the value that a datum points to, if that is a value of ours that
  * is stored.
  */
 extern bool sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum);
+
+/* The same for a pointer of ours. */
+extern bool sliced_stored_at(struct varatt_external *stored, const struct varatt_external *ptr);
 
 /*
  * A function's result, described by a rope of which what is needed is copied: a

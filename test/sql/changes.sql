@@ -1,5 +1,7 @@
 -- What appends and splices store.
-CREATE EXTENSION pg_sliced;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+RESET client_min_messages;
 CREATE SCHEMA changes;
 SET search_path = changes, public;
 SET default_table_access_method = sliced;
