@@ -12,7 +12,7 @@
 #include "toaster/registry.h"
 #include "toaster/subscript.h"
 #include "value/document.h"
-#include "value/promise.h"
+#include "value/result.h"
 
 static SlicedDocument *
 document_of_argument(FunctionCallInfo fcinfo, int arg)
@@ -81,8 +81,8 @@ static const SlicedApi sliced_api_functions = {
 	.rope_begin = rope_begin,
 	.rope_add_rope = rope_add_rope,
 	.rope_add_bytes = sliced_rope_add_bytes,
-	.result_rope = sliced_promise_result,
-	.result_unchanged = sliced_promise_unchanged,
+	.result_rope = sliced_result_of_rope,
+	.result_unchanged = sliced_result_unchanged,
 	.subscripts_are_harmless = sliced_subscripts_are_harmless,
 	.toaster_of_type = sliced_toaster_of_type,
 	.toaster_of_column = sliced_toaster_of_column

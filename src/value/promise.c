@@ -287,23 +287,6 @@ sliced_stored_pointer(struct varatt_external *ptr, const struct varlena *datum)
 	return sliced_pointer_get(&given, datum) && sliced_stored_at(ptr, &given);
 }
 
-/* The value itself. */
-static struct varlena *
-build_value(const SlicedRope *rope)
-{
-	struct varlena *result = palloc(rope->len + VARHDRSZ);
-
-	SET_VARSIZE(result, rope->len + VARHDRSZ);
-	if (rope->len > 0)
-	{
-		Relation	toastrel = table_open(rope->base.va_toastrelid, AccessShareLock);
-
-		sliced_rope_read(rope, toastrel, 0, rope->len, VARDATA(result));
-		table_close(toastrel, AccessShareLock);
-	}
-	return result;
-}
-
 static Oid
 unused_id(Oid toastrelid)
 {
@@ -345,20 +328,20 @@ enter_promise(const PromiseKey *key, const SlicedRope *rope, Oid maker)
 	memory += rope_memory(copy);
 }
 
-/* Do promises have memory for another rope? */
-static bool
-has_memory_for(const SlicedRope *rope)
+bool
+sliced_promise_has_memory(const SlicedRope *rope)
 {
 	return promise_mcxt == NULL || memory + rope_memory(rope) <= SLICED_PROMISE_MEMORY;
 }
 
-/* A promise of the rope. */
-static struct varlena *
-promise_rope(const SlicedRope *rope, Oid maker)
+struct varlena *
+sliced_promise_make(const SlicedRope *rope, Oid maker)
 {
 	PromiseKey	key = {rope->base.va_toastrelid, InvalidOid, rope->len};
 	struct varlena *result;
 
+	if (!sliced_promise_has_memory(rope))
+		return NULL;
 	if (promise_mcxt == NULL)
 		begin_promises();
 	/* ids of promises are in no index */
@@ -371,106 +354,28 @@ promise_rope(const SlicedRope *rope, Oid maker)
 	return result;
 }
 
-/*
- * What can a rollback take away from a promise?  It keeps its bytes only if what
- * its rope is based on stays, or is a promise that has a rope itself.
- */
-typedef enum Loss
-{
-	LOSES_NOTHING,
-	LOSES_BASE,					/* written by a subtransaction that has not ended, or was rolled back */
-	LOSES_RELATION				/* created by one */
-} Loss;
-
-static Loss
-possible_loss(const SlicedRope *rope)
-{
-	PromiseKey	key = promise_key(&rope->base);
-	Relation	toastrel;
-	Loss		result = LOSES_NOTHING;
-
-	if (GetCurrentTransactionNestLevel() == 1 && !any_rolled_back)
-		return LOSES_NOTHING;
-	toastrel = table_open(key.toastrelid, AccessShareLock);
-	if (toastrel->rd_createSubid > TopSubTransactionId)
-		result = LOSES_RELATION;
-	else if (find_promise(&key) == NULL && sliced_value_may_go(toastrel, key.valueid))
-		result = LOSES_BASE;
-	table_close(toastrel, AccessShareLock);
-	return result;
-}
-
-/* A datum for the rope: a promise, unless there is nothing to gain, or no memory. */
-static struct varlena *
-make_datum(const SlicedRope *rope, Oid maker)
-{
-	SlicedRope *bytes;
-	struct varlena *value;
-
-	if (rope->len < SLICED_PROMISE_MIN || rope->len > MaxAllocSize - VARHDRSZ ||
-		!has_memory_for(rope))
-		return build_value(rope);
-	switch (possible_loss(rope))
-	{
-		case LOSES_NOTHING:
-			return promise_rope(rope, maker);
-		case LOSES_BASE:
-			/* all bytes in memory, so that what follows can be based on this promise */
-			value = build_value(rope);
-			bytes = sliced_rope_make(&rope->base);
-			sliced_rope_add_bytes(bytes, VARDATA(value), rope->len);
-			return has_memory_for(bytes) ? promise_rope(bytes, maker) : value;
-		default:
-			return build_value(rope);
-	}
-}
-
-/*
- * The datum is what 'expr' returned, as the argument of a function.  If that is the
- * call of a function that makes promises, it has just made this one, since it never
- * returns what it was given.  So nobody else has it.
- */
-static void
-release_promise(const struct varlena *datum, const Node *expr)
+void
+sliced_promise_release(const struct varlena *datum, Oid caller)
 {
 	Promise    *promise = find_promise_of(datum);
-	Oid			function = IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->funcid :
-		IsA(expr, OpExpr) ? ((OpExpr *) expr)->opfuncid : InvalidOid;
 
-	if (promise == NULL || is_stored(promise) || !OidIsValid(function) ||
-		promise->maker != function)
+	if (promise == NULL || is_stored(promise) || !OidIsValid(caller) ||
+		promise->maker != caller)
 		return;
 	forget_rope(promise);
 	hash_search(promises, &promise->key, HASH_REMOVE, NULL);
 }
 
-Datum
-sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope)
+bool
+sliced_is_promised(const struct varatt_external *ptr)
 {
-	Node	   *expr = fcinfo->flinfo->fn_expr;
-	struct varlena *result = make_datum(rope, fcinfo->flinfo->fn_oid);
-	List	   *args = expr == NULL ? NIL : IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args :
-		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
-
-	for (int i = 0; i < Min(list_length(args), 2); i++)
-		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
-			release_promise((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
-							list_nth(args, i));
-	return PointerGetDatum(result);
+	return find_promise_at(ptr) != NULL;
 }
 
-Datum
-sliced_promise_unchanged(FunctionCallInfo fcinfo)
+bool
+sliced_parts_may_go(void)
 {
-	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(0);
-	SlicedRope *rope = sliced_rope_of(value);
-	struct varatt_external stored;
-
-	/* core would return a value of ours fetched, so that no rollback takes it away */
-	if (rope == NULL ||
-		(sliced_stored_pointer(&stored, value) && possible_loss(rope) == LOSES_NOTHING))
-		return PointerGetDatum(value);
-	return sliced_promise_result(fcinfo, rope);
+	return GetCurrentTransactionNestLevel() > 1 || any_rolled_back;
 }
 
 bool
@@ -482,11 +387,11 @@ sliced_promise_renew(struct varlena *datum)
 		return true;
 	if (promise->used_up)
 	{
-		const SlicedRope *rope = rope_of(promise);
+		struct varlena *renewed = sliced_promise_make(rope_of(promise), InvalidOid);
 
-		if (!has_memory_for(rope))
+		if (renewed == NULL)
 			return false;
-		memcpy(datum, promise_rope(rope, InvalidOid), TOAST_POINTER_SIZE);
+		memcpy(datum, renewed, TOAST_POINTER_SIZE);
 		promise = find_promise_of(datum);
 	}
 	promise->used_up = true;

@@ -19,7 +19,6 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "store/rope.h"
 #include "utils/rel.h"
 
@@ -42,22 +41,27 @@ extern bool sliced_stored_pointer(struct varatt_external *ptr, const struct varl
 /* The same for a pointer of ours. */
 extern bool sliced_stored_at(struct varatt_external *stored, const struct varatt_external *ptr);
 
-/*
- * A function's result, described by a rope of which what is needed is copied: a
- * promise, or if that is not possible or not worth it, the value itself.  If an
- * argument is a promise that was made just for this call, by the expression it is the
- * result of, nobody needs that any more.
- */
-extern Datum sliced_promise_result(FunctionCallInfo fcinfo, const SlicedRope *rope);
+/* Is the pointer a promise, stored by now or not? */
+extern bool sliced_is_promised(const struct varatt_external *ptr);
+
+/* May a rollback take something away, other than that of the whole transaction? */
+extern bool sliced_parts_may_go(void);
+
+/* Do promises have memory for another rope? */
+extern bool sliced_promise_has_memory(const SlicedRope *rope);
 
 /*
- * The result of a function that changes nothing: its first argument.  If that is a
- * promise, the result is another one of the same: a promise that an expression
- * makes is new every time, so whoever it is made for may release it.  If it is a
- * stored value that a rollback may take away, the result is a promise with all its
- * bytes, since core would return the bytes.
+ * A promise of the rope, of which what is needed is copied.  'maker' is the function
+ * that makes it, if known.  NULL if there is no memory.
  */
-extern Datum sliced_promise_unchanged(FunctionCallInfo fcinfo);
+extern struct varlena *sliced_promise_make(const SlicedRope *rope, Oid maker);
+
+/*
+ * Function 'caller' has returned this datum to another function.  If it is a promise
+ * that 'caller' makes, it has just made this one, since functions never return a
+ * promise that they were given.  So nobody else has it, and it may go.
+ */
+extern void sliced_promise_release(const struct varlena *datum, Oid caller);
 
 /*
  * A row is about to get the value under the promise's id.  If that id has been used

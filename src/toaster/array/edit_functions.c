@@ -17,6 +17,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 #include "value/promise.h"
+#include "value/result.h"
 
 /* What is changed: argument 'arg', not fetched, if it is a value of ours. */
 typedef struct Target
@@ -53,7 +54,7 @@ finish(FunctionCallInfo fcinfo, const Target *target, const SlicedSplice *splice
 
 	if (rope == NULL)
 		return false;
-	*result = sliced_promise_result(fcinfo, rope);
+	*result = sliced_result_of_rope(fcinfo, rope);
 	return true;
 }
 
@@ -74,8 +75,8 @@ unchanged(FunctionCallInfo fcinfo, int arg)
 	SlicedRope *rope = sliced_rope_of((struct varlena *) PG_GETARG_POINTER(arg));
 
 	if (arg == 0 || rope == NULL)
-		return arg == 0 ? sliced_promise_unchanged(fcinfo) : PG_GETARG_DATUM(arg);
-	return sliced_promise_result(fcinfo, rope);
+		return arg == 0 ? sliced_result_unchanged(fcinfo) : PG_GETARG_DATUM(arg);
+	return sliced_result_of_rope(fcinfo, rope);
 }
 
 /*

@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "value/promise.h"
+#include "value/result.h"
 
 /* A document to be changed. */
 typedef struct Target
@@ -64,9 +65,9 @@ result_of(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope 
 	switch (outcome)
 	{
 		case UNCHANGED:
-			return sliced_promise_unchanged(fcinfo);
+			return sliced_result_unchanged(fcinfo);
 		case CHANGED:
-			return sliced_promise_result(fcinfo, rope);
+			return sliced_result_of_rope(fcinfo, rope);
 		default:
 			return core(fcinfo);
 	}
@@ -496,7 +497,7 @@ sliced_edit_jsonb_set_lax(PG_FUNCTION_ARGS)
 		char	   *treatment = text_to_cstring(PG_GETARG_TEXT_PP(4));
 
 		if (strcmp(treatment, "return_target") == 0)
-			return sliced_promise_unchanged(fcinfo);
+			return sliced_result_unchanged(fcinfo);
 		if (strcmp(treatment, "delete_key") == 0)
 			return change_at_path(fcinfo, jsonb_set_lax, DELETE, PG_GETARG_ARRAYTYPE_P(1), NULL);
 		if (strcmp(treatment, "use_json_null") == 0)

@@ -18,6 +18,7 @@
 #include "toaster/text/characters.h"
 #include "utils/builtins.h"
 #include "value/promise.h"
+#include "value/result.h"
 
 /* The argument, not fetched, if it is a value of ours or a promise of one. */
 static struct varlena *
@@ -45,7 +46,7 @@ replace_bytes(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 upto,
 	sliced_rope_add_rope(rope, value, 0, upto);
 	sliced_rope_add_bytes(rope, middle, middle_len);
 	sliced_rope_add_rope(rope, value, from, value->len - from);
-	return sliced_promise_result(fcinfo, rope);
+	return sliced_result_of_rope(fcinfo, rope);
 }
 
 /* Bytes [start, end) of the value. */
@@ -55,7 +56,7 @@ cut_out(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 start, uint32 e
 	SlicedRope *rope = sliced_rope_make(&value->base);
 
 	sliced_rope_add_rope(rope, value, start, end - start);
-	return sliced_promise_result(fcinfo, rope);
+	return sliced_result_of_rope(fcinfo, rope);
 }
 
 /* ---- concatenation ---- */
@@ -126,7 +127,7 @@ sliced_edit_concat(PG_FUNCTION_ARGS)
 		fcinfo->args[0].isnull = false;
 		sliced_rope_add_rope(result, rope, 0, rope->len);
 		add_varlena(result, (struct varlena *) DatumGetPointer(others));
-		return sliced_promise_result(fcinfo, result);
+		return sliced_result_of_rope(fcinfo, result);
 	}
 	return text_concat(fcinfo);
 }
@@ -400,6 +401,6 @@ sliced_edit_varchar(PG_FUNCTION_ARGS)
 
 	if (sliced_pointer_get(&ptr, value) &&
 		(typmod < VARHDRSZ || sliced_pointer_size(&ptr) <= typmod - VARHDRSZ))
-		return sliced_promise_unchanged(fcinfo);
+		return sliced_result_unchanged(fcinfo);
 	return varchar(fcinfo);
 }

@@ -1,0 +1,132 @@
+/*
+ * result.c
+ *	  What functions return that change a value of ours.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "base/limits.h"
+#include "nodes/nodeFuncs.h"
+#include "store/reader.h"
+#include "utils/memutils.h"
+#include "value/promise.h"
+#include "value/result.h"
+
+/* The value itself. */
+static struct varlena *
+build_value(const SlicedRope *rope)
+{
+	struct varlena *result = palloc(rope->len + VARHDRSZ);
+
+	SET_VARSIZE(result, rope->len + VARHDRSZ);
+	if (rope->len > 0)
+	{
+		Relation	toastrel = table_open(rope->base.va_toastrelid, AccessShareLock);
+
+		sliced_rope_read(rope, toastrel, 0, rope->len, VARDATA(result));
+		table_close(toastrel, AccessShareLock);
+	}
+	return result;
+}
+
+/*
+ * What can a rollback take away from a promise?  It keeps its bytes only if what
+ * its rope is based on stays, or is a promise that has a rope itself.
+ */
+typedef enum Loss
+{
+	LOSES_NOTHING,
+	LOSES_BASE,					/* written by a subtransaction that has not ended, or was rolled back */
+	LOSES_RELATION				/* created by one */
+} Loss;
+
+static Loss
+possible_loss(const SlicedRope *rope)
+{
+	Relation	toastrel;
+	Loss		result = LOSES_NOTHING;
+
+	if (!sliced_parts_may_go())
+		return LOSES_NOTHING;
+	toastrel = table_open(rope->base.va_toastrelid, AccessShareLock);
+	if (toastrel->rd_createSubid > TopSubTransactionId)
+		result = LOSES_RELATION;
+	else if (!sliced_is_promised(&rope->base) &&
+			 sliced_value_may_go(toastrel, rope->base.va_valueid))
+		result = LOSES_BASE;
+	table_close(toastrel, AccessShareLock);
+	return result;
+}
+
+/* All bytes of the rope in memory, as another one of the same base. */
+static SlicedRope *
+with_all_bytes(const SlicedRope *rope, struct varlena *value)
+{
+	SlicedRope *result = sliced_rope_make(&rope->base);
+
+	sliced_rope_add_bytes(result, VARDATA(value), rope->len);
+	return result;
+}
+
+/* A datum for the rope: a promise, unless there is nothing to gain, or no memory. */
+static struct varlena *
+make_datum(const SlicedRope *rope, Oid maker)
+{
+	struct varlena *promise = NULL;
+	struct varlena *value = NULL;
+
+	if (rope->len >= SLICED_PROMISE_MIN && rope->len <= MaxAllocSize - VARHDRSZ &&
+		sliced_promise_has_memory(rope))
+		switch (possible_loss(rope))
+		{
+			case LOSES_NOTHING:
+				promise = sliced_promise_make(rope, maker);
+				break;
+			case LOSES_BASE:
+				/* so that what follows can be based on this promise */
+				value = build_value(rope);
+				promise = sliced_promise_make(with_all_bytes(rope, value), maker);
+				break;
+			case LOSES_RELATION:
+				break;
+		}
+	return promise != NULL ? promise : value != NULL ? value : build_value(rope);
+}
+
+/* The function that an expression calls. */
+static Oid
+called_function(const Node *expr)
+{
+	return IsA(expr, FuncExpr) ? ((const FuncExpr *) expr)->funcid :
+		IsA(expr, OpExpr) ? ((const OpExpr *) expr)->opfuncid : InvalidOid;
+}
+
+Datum
+sliced_result_of_rope(FunctionCallInfo fcinfo, const SlicedRope *rope)
+{
+	Node	   *expr = fcinfo->flinfo->fn_expr;
+	struct varlena *result = make_datum(rope, fcinfo->flinfo->fn_oid);
+	List	   *args = expr == NULL ? NIL : IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args :
+		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
+
+	for (int i = 0; i < Min(list_length(args), 2); i++)
+		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
+			sliced_promise_release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
+								   called_function(list_nth(args, i)));
+	return PointerGetDatum(result);
+}
+
+Datum
+sliced_result_unchanged(FunctionCallInfo fcinfo)
+{
+	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(0);
+	SlicedRope *rope = sliced_rope_of(value);
+	struct varatt_external stored;
+
+	/* core would return a value of ours fetched, so that no rollback takes it away */
+	if (rope == NULL ||
+		(sliced_stored_pointer(&stored, value) && possible_loss(rope) == LOSES_NOTHING))
+		return PointerGetDatum(value);
+	return sliced_result_of_rope(fcinfo, rope);
+}
