@@ -33,7 +33,7 @@ from psycopg import pq
 
 from shrink import shrink
 from statements import TABLES, Script, render
-from worlds import SERIALIZATION, Broken, World
+from worlds import SERIALIZATION, Broken, World, settle
 
 HEAP_MISSING = re.compile("missing chunk number|unexpected chunk number")
 MISSING = re.compile("XX001 value [0-9]+ of table .* is missing$")
@@ -123,7 +123,7 @@ class Run:
         sql = render(statement)
         for world in self.worlds:
             world.send(number, sql)
-        heap, sliced = (world.settle() for world in self.worlds)
+        heap, sliced = settle(self.worlds)
         self.rewritten(sql, sliced.get(number))
         self.compare(heap, sliced)
         if self.worlds[1].took > self.worlds[0].took + STALLED:

@@ -157,7 +157,10 @@ class World:
             f"SELECT pid FROM pg_stat_activity WHERE pid IN ({pids}) AND wait_event = 'BufferPin'")[0]}
 
     def settle(self):
-        """Go on until all are idle or wait; which statements came to their end, and what they said."""
+        """Go on until all are idle or wait; which statements came to their end, and what they said.
+
+        Yields whenever the other world may have a turn.
+        """
         ended = {}
         timeout = 1
         while True:
@@ -165,6 +168,7 @@ class World:
             busy = [session for session in self.sessions if session.busy]
             if not busy:
                 return ended
+            yield
             fresh = [session for session in busy if session.waits is None]
             ready = self.poll(busy, timeout) if fresh or timeout > 1 else self.poll(busy, 0)
             if ready:
@@ -225,3 +229,20 @@ class World:
     def states(self):
         return [session.state() for session in self.sessions]
 
+
+def settle(worlds):
+    """Settle both; what each one's settle() returns.
+
+    They take turns, or a world that has to cancel somebody before it can go on would
+    do so only when the other one has settled, and be found to take twice the time.
+    """
+    turns = {world: world.settle() for world in worlds}
+    ended = {}
+    while turns:
+        for world, turn in list(turns.items()):
+            try:
+                next(turn)
+            except StopIteration as end:
+                ended[world] = end.value
+                del turns[world]
+    return [ended[world] for world in worlds]
