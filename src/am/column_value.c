@@ -15,8 +15,8 @@
 #include "store/reader.h"
 #include "value/promise.h"
 
-int
-sliced_column_codec(Form_pg_attribute att)
+static int
+column_codec(Form_pg_attribute att)
 {
 	if (att->attstorage == TYPSTORAGE_EXTERNAL || att->attstorage == TYPSTORAGE_PLAIN)
 		return SLICED_CODEC_NONE;
@@ -29,6 +29,12 @@ sliced_column_codec(Form_pg_attribute att)
 		default:
 			return sliced_compression;
 	}
+}
+
+SlicedCompression
+sliced_column_compression(Form_pg_attribute att)
+{
+	return (SlicedCompression) {column_codec(att), sliced_zstd_level};
 }
 
 /* Core's number of a compression method as that of a codec; -1 if it has none. */
@@ -62,13 +68,13 @@ inline_codec(int codec)
 }
 
 SlicedDraft *
-sliced_column_draft(struct varlena *value, int codec)
+sliced_column_draft(struct varlena *value, SlicedCompression compression)
 {
 	SlicedDraft *draft = palloc(sizeof(SlicedDraft));
 
 	/* after detoasting it has no compression left, but perhaps a short header */
 	value = detoast_attr(value);
-	sliced_draft_init(draft, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), codec);
+	sliced_draft_init(draft, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), compression);
 	return draft;
 }
 
@@ -103,7 +109,7 @@ sliced_column_fetch(Form_pg_attribute att, const SlicedToaster *toaster, struct 
 {
 	struct varatt_external ptr;
 	struct varlena *ours;
-	int			codec = sliced_column_codec(att);
+	int			codec = column_codec(att);
 
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 		return detoast_attr(value);
@@ -121,31 +127,31 @@ sliced_column_fetch(Form_pg_attribute att, const SlicedToaster *toaster, struct 
 }
 
 void
-sliced_column_draft_final(SlicedDraft *draft, struct varlena *value, int codec,
-						  const SlicedPolicy *policy)
+sliced_column_draft_final(SlicedDraft *draft, struct varlena *value,
+						  SlicedCompression compression, const SlicedPolicy *policy)
 {
 	struct varlena *raw = detoast_attr(value);
 	uint32		len = VARSIZE_ANY_EXHDR(raw);
 
 	if (!sliced_policy_cuts(policy, len) && VARATT_IS_COMPRESSED(value) &&
-		method_codec(TOAST_COMPRESS_METHOD(value)) == codec &&
+		method_codec(TOAST_COMPRESS_METHOD(value)) == compression.codec &&
 		VARDATA_COMPRESSED_GET_EXTSIZE(value) == len)
-		sliced_draft_take(draft, VARDATA_ANY(raw), len, codec,
+		sliced_draft_take(draft, VARDATA_ANY(raw), len, compression,
 						  (char *) value + VARHDRSZ_COMPRESSED,
 						  VARSIZE(value) - VARHDRSZ_COMPRESSED);
 	else
-		sliced_draft_final(draft, VARDATA_ANY(raw), len, codec, policy);
+		sliced_draft_final(draft, VARDATA_ANY(raw), len, compression, policy);
 }
 
 bool
-sliced_column_might_stay_inline(struct varlena *value, int codec)
+sliced_column_might_stay_inline(struct varlena *value, SlicedCompression compression)
 {
 	SlicedDraft probe;
 	uint32		len;
 
 	value = detoast_attr(value);
 	len = VARSIZE_ANY_EXHDR(value);
-	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, SLICED_PROBE), codec);
+	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, SLICED_PROBE), compression);
 	sliced_draft_free(&probe);
 	/* twice as well as that, say */
 	return probe.first_stored > 0 &&
@@ -155,7 +161,7 @@ sliced_column_might_stay_inline(struct varlena *value, int codec)
 struct varlena *
 sliced_column_inline_form(SlicedDraft *draft, Size limit)
 {
-	int			codec = inline_codec(draft->codec);
+	int			codec = inline_codec(draft->compression.codec);
 	SlicedDraft other;
 	char	   *result;
 
@@ -164,9 +170,9 @@ sliced_column_inline_form(SlicedDraft *draft, Size limit)
 		draft->first_stored > limit)
 		return NULL;
 
-	if (codec != draft->codec)
+	if (codec != draft->compression.codec)
 	{
-		sliced_draft_init(&other, draft->raw, draft->len, codec);
+		sliced_draft_init(&other, draft->raw, draft->len, (SlicedCompression) {codec});
 		if (other.first_stored == 0 || other.first_raw < other.len)
 			return NULL;
 		draft = &other;

@@ -14,8 +14,8 @@
 #include "catalog/pg_attribute.h"
 #include "store/draft.h"
 
-/* The codec for new values of the column. */
-extern int	sliced_column_codec(Form_pg_attribute att);
+/* How to compress new values of the column. */
+extern SlicedCompression sliced_column_compression(Form_pg_attribute att);
 
 /*
  * The value that a pointer from another row leads to: compressed, if its bytes are
@@ -25,18 +25,19 @@ extern struct varlena *sliced_column_fetch(Form_pg_attribute att, const SlicedTo
 										   struct varlena *value);
 
 /* Draft a value that may stay in its row: its compressed form is tried. */
-extern SlicedDraft *sliced_column_draft(struct varlena *value, int codec);
+extern SlicedDraft *sliced_column_draft(struct varlena *value, SlicedCompression compression);
 
 /*
  * Draft a value that leaves its row.  If that codec has compressed it already,
  * those bytes are stored, but only after a test that they can be decompressed:
  * otherwise damaged bytes would look sound.
  */
-extern void sliced_column_draft_final(SlicedDraft *draft, struct varlena *value, int codec,
-									  const SlicedPolicy *policy);
+extern void sliced_column_draft_final(SlicedDraft *draft, struct varlena *value,
+									  SlicedCompression compression, const SlicedPolicy *policy);
 
 /* Could the value be compressed to fit in a row?  Judged by how it begins. */
-extern bool sliced_column_might_stay_inline(struct varlena *value, int codec);
+extern bool sliced_column_might_stay_inline(struct varlena *value,
+											SlicedCompression compression);
 
 /* The draft as a value of at most 'limit' bytes within its row, or NULL. */
 extern struct varlena *sliced_column_inline_form(SlicedDraft *draft, Size limit);

@@ -112,7 +112,7 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 		}
 		if (length < draft->len && draft->ncuts == 0)
 			sliced_writer_add_slices(rw->writer, value->valueid, length, draft->raw + length,
-									 draft->len - length, draft->codec);
+									 draft->len - length, draft->compression);
 		if (!dying)
 			hash_search(rw->dying_values, &value->valueid, HASH_REMOVE, NULL);
 	}

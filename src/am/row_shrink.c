@@ -83,16 +83,16 @@ compress_column(SlicedRowState *row, int i)
 	SlicedRowColumn *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 	struct varlena *compressed;
-	int			codec = sliced_column_codec(att);
+	SlicedCompression compression = sliced_column_compression(att);
 
 	col->tried = true;
 	if (att->attstorage == TYPSTORAGE_EXTERNAL)
 		return;
 	/* it need not be compressed as a whole if that is for nothing */
-	if (is_cut(row, i) && !sliced_column_might_stay_inline(value, codec))
+	if (is_cut(row, i) && !sliced_column_might_stay_inline(value, compression))
 		return;
 	col->raw = value;
-	col->draft = sliced_column_draft(value, codec);
+	col->draft = sliced_column_draft(value, compression);
 	compressed = sliced_column_inline_form(col->draft,
 										   att->attstorage == TYPSTORAGE_MAIN ? MaxHeapTupleSize :
 										   sliced_row_inline_limit(row->rel));
@@ -112,7 +112,7 @@ externalize_column(SlicedRowState *row, int i)
 	if (col->draft == NULL || is_cut(row, i))
 	{
 		col->draft = palloc(sizeof(SlicedDraft));
-		sliced_column_draft_final(col->draft, value, sliced_column_codec(att),
+		sliced_column_draft_final(col->draft, value, sliced_column_compression(att),
 								  &sliced_row_column_toaster(row, i)->policy);
 	}
 	sliced_row_reserve_pointer(row, i, col->draft->len);

@@ -100,7 +100,7 @@ add_changed_value(SlicedRowToast *rt, SlicedRowState *row, int i, SlicedWriter *
 		sliced_pointer_get(&promised, col->promise);
 	value->promise = col->promise;
 	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid,
-					   sliced_column_codec(TupleDescAttr(row->desc, i)),
+					   sliced_column_compression(TupleDescAttr(row->desc, i)),
 					   &sliced_row_column_toaster(row, i)->policy);
 	rt->changed_values = lappend(rt->changed_values, value);
 	return value->change.valueid;

@@ -12,6 +12,13 @@
 
 #include "base/codec_ids.h"
 
+/* How to compress: with which codec, and how thoroughly, which matters to zstd only. */
+typedef struct SlicedCompression
+{
+	int			codec;
+	int			level;
+} SlicedCompression;
+
 typedef struct SlicedCodec
 {
 	const char *name;

@@ -355,7 +355,7 @@ change_write_anew(Derivation *d)
 	SlicedDraft draft;
 
 	sliced_rope_read(rope, d->toastrel, 0, rope->len, raw);
-	sliced_draft_final(&draft, raw, rope->len, d->change->codec, d->change->policy);
+	sliced_draft_final(&draft, raw, rope->len, d->change->compression, d->change->policy);
 	sliced_writer_add(d->writer, d->change->valueid, &draft);
 	sliced_writer_flush(d->writer);
 	sliced_value_delete(d->toastrel, rope->base.va_valueid, false);
@@ -409,7 +409,7 @@ change_write_new_bytes(Derivation *d, SlicedPiece *table, char *inline_bytes)
 			own_done += d->pieces[i].len;
 		}
 	sliced_writer_add_slices(d->writer, change->valueid, SLICED_OWN_START, own, own_len,
-							 change->codec);
+							 change->compression);
 	pfree(own);
 	return inline_len;
 }
@@ -482,10 +482,10 @@ sliced_change_new_bytes(const SlicedRope *rope, const SlicedPolicy *policy)
 
 void
 sliced_change_plan(SlicedChange *change, SlicedWriter *writer, const SlicedRope *rope,
-				   Oid new_id, int codec, const SlicedPolicy *policy)
+				   Oid new_id, SlicedCompression compression, const SlicedPolicy *policy)
 {
 	change->rope = rope;
-	change->codec = codec;
+	change->compression = compression;
 	change->policy = policy;
 	change->grows = sliced_rope_grows(rope) &&
 		sliced_growth_prepare(&change->growth, sliced_writer_relation(writer), &rope->base);
@@ -506,7 +506,7 @@ sliced_change_write(SlicedChange *change, SlicedWriter *writer)
 	{
 		const SlicedRun *new = &change->rope->runs[1];
 
-		sliced_growth_write(&change->growth, writer, new->bytes, new->len, change->codec);
+		sliced_growth_write(&change->growth, writer, new->bytes, new->len, change->compression);
 		return;
 	}
 

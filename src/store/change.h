@@ -20,7 +20,7 @@ typedef struct SlicedChange
 {
 	const SlicedRope *rope;		/* its base is the value that is replaced */
 	Oid			valueid;		/* for the pointer */
-	int			codec;
+	SlicedCompression compression;
 	const SlicedPolicy *policy;
 	bool		grows;
 	SlicedGrowth growth;
@@ -31,8 +31,8 @@ typedef struct SlicedChange
  * value does not just grow; InvalidOid if none has been taken yet.
  */
 extern void sliced_change_plan(SlicedChange *change, SlicedWriter *writer,
-							   const SlicedRope *rope, Oid new_id, int codec,
-							   const SlicedPolicy *policy);
+							   const SlicedRope *rope, Oid new_id,
+							   SlicedCompression compression, const SlicedPolicy *policy);
 
 /* Write it, and delete of the old value what is not shared. */
 extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);

@@ -5,41 +5,40 @@
 #include "postgres.h"
 
 #include "base/limits.h"
-#include "base/settings.h"
 #include "codec/codec.h"
 #include "format/row.h"
 #include "store/draft.h"
 
 /* A draft without anything compressed. */
 static void
-draft_begin(SlicedDraft *draft, const char *raw, uint32 len, int codec)
+draft_begin(SlicedDraft *draft, const char *raw, uint32 len, SlicedCompression compression)
 {
 	memset(draft, 0, sizeof(*draft));
 	draft->raw = raw;
 	draft->len = len;
-	draft->codec = codec;
-	draft->first_raw = Min(len, sliced_codec_get(codec)->slice_raw);
+	draft->compression = compression;
+	draft->first_raw = Min(len, sliced_codec_get(compression.codec)->slice_raw);
 }
 
 void
-sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec)
+sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, SlicedCompression compression)
 {
-	draft_begin(draft, raw, len, codec);
-	if (codec != SLICED_CODEC_NONE)
+	draft_begin(draft, raw, len, compression);
+	if (compression.codec != SLICED_CODEC_NONE)
 	{
 		draft->first = draft->first_memory = palloc(SLICED_COMPRESS_ROOM(draft->first_raw));
-		draft->first_stored = sliced_codec_try(codec, raw, draft->first_raw,
-											   draft->first_memory, sliced_zstd_level);
+		draft->first_stored = sliced_codec_try(compression.codec, raw, draft->first_raw,
+											   draft->first_memory, compression.level);
 	}
 }
 
 void
-sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len, int codec,
-				  const char *stored, uint32 storedlen)
+sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len,
+				  SlicedCompression compression, const char *stored, uint32 storedlen)
 {
-	draft_begin(draft, raw, len, codec);
-	if (draft->first_raw < len || storedlen > sliced_codec_limit(codec, len))
-		sliced_draft_init(draft, raw, len, codec);
+	draft_begin(draft, raw, len, compression);
+	if (draft->first_raw < len || storedlen > sliced_codec_limit(compression.codec, len))
+		sliced_draft_init(draft, raw, len, compression);
 	else
 	{
 		draft->first = stored;
@@ -73,21 +72,21 @@ check_cuts(const SlicedDraft *draft)
 }
 
 void
-sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
-				   const SlicedPolicy *policy)
+sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len,
+				   SlicedCompression compression, const SlicedPolicy *policy)
 {
 	int			nregions = 0;
 
-	if (sliced_policy_cuts(policy, len) && codec != SLICED_CODEC_NONE)
+	if (sliced_policy_cuts(policy, len) && compression.codec != SLICED_CODEC_NONE)
 	{
-		draft_begin(draft, raw, len, codec);
+		draft_begin(draft, raw, len, compression);
 		nregions = policy->cut(raw, len, &draft->cuts, &draft->ncuts);
 		draft->nregions = nregions;
 		if (nregions != 0)
 			check_cuts(draft);
 	}
 	if (nregions == 0)
-		sliced_draft_init(draft, raw, len, codec);
+		sliced_draft_init(draft, raw, len, compression);
 }
 
 void

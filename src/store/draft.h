@@ -12,12 +12,13 @@
 #include "postgres.h"
 
 #include "base/toaster.h"
+#include "codec/codec.h"
 
 typedef struct SlicedDraft
 {
 	const char *raw;			/* the caller's memory */
 	uint32		len;
-	int			codec;			/* to try on every slice */
+	SlicedCompression compression;	/* to try on every slice */
 
 	/* How to store it in another order than that of its bytes, if not 0. */
 	int			ncuts;
@@ -35,14 +36,15 @@ typedef struct SlicedDraft
  * Prepare to store 'len' bytes at 'raw', which must stay until the draft is
  * written or dropped.  Allocates in the current context.
  */
-extern void sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, int codec);
+extern void sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len,
+							  SlicedCompression compression);
 
 /*
  * The same for a value that will certainly be stored, in the order that the policy
  * has for it.
  */
-extern void sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len, int codec,
-							   const SlicedPolicy *policy);
+extern void sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len,
+							   SlicedCompression compression, const SlicedPolicy *policy);
 
 /* Does the policy have an order of its own for values of this length? */
 static inline bool
@@ -56,8 +58,8 @@ sliced_policy_cuts(const SlicedPolicy *policy, uint32 len)
  * stay as well, decompresses to all of it.  It is stored as it is if we might
  * have compressed the value so ourselves.
  */
-extern void sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len, int codec,
-							  const char *stored, uint32 storedlen);
+extern void sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len,
+							  SlicedCompression compression, const char *stored, uint32 storedlen);
 
 /* Free what the draft has allocated. */
 extern void sliced_draft_free(SlicedDraft *draft);

@@ -193,7 +193,8 @@ merge_gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
 
 /* Merge the slices that begin at or behind 'from'. */
 static void
-merge_write(SlicedGrowth *growth, SlicedWriter *writer, uint32 from, int codec)
+merge_write(SlicedGrowth *growth, SlicedWriter *writer, uint32 from,
+			SlicedCompression compression)
 {
 	Relation	toastrel = sliced_writer_relation(writer);
 	Merge		merge;
@@ -204,7 +205,8 @@ merge_write(SlicedGrowth *growth, SlicedWriter *writer, uint32 from, int codec)
 
 		foreach(lc, merge.tids)
 			sliced_toast_row_delete(toastrel, growth->objid, lfirst(lc));
-		sliced_writer_add_slices(writer, growth->objid, merge.start, merge.raw, merge.len, codec);
+		sliced_writer_add_slices(writer, growth->objid, merge.start, merge.raw, merge.len,
+								 compression);
 		growth->has_tail = false;
 	}
 	list_free_deep(merge.tids);
@@ -219,14 +221,14 @@ round_down(uint32 n, uint32 unit)
 
 void
 sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *bytes, uint32 len,
-					int codec)
+					SlicedCompression compression)
 {
 	uint32		end = growth->end + len;
 
 	if (round_down(end, SLICED_SEAL_BYTES) > growth->end)
-		merge_write(growth, writer, round_down(growth->end, SLICED_SEAL_BYTES), codec);
+		merge_write(growth, writer, round_down(growth->end, SLICED_SEAL_BYTES), compression);
 	else if (round_down(end, SLICED_MERGE_BYTES) > growth->end)
-		merge_write(growth, writer, round_down(growth->end, SLICED_MERGE_BYTES), codec);
+		merge_write(growth, writer, round_down(growth->end, SLICED_MERGE_BYTES), compression);
 
 	if (growth->has_tail && growth->may_update &&
 		len <= growth->tail_capacity - growth->tail_len)
@@ -245,5 +247,5 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 		sliced_writer_add_tail(writer, growth->objid, growth->end, bytes, len, capacity);
 	}
 	else
-		sliced_writer_add_slices(writer, growth->objid, growth->end, bytes, len, codec);
+		sliced_writer_add_slices(writer, growth->objid, growth->end, bytes, len, compression);
 }

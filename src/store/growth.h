@@ -42,6 +42,7 @@ extern bool sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 
 /* Add 'len' bytes. */
 extern void sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer,
-								const char *bytes, uint32 len, int codec);
+								const char *bytes, uint32 len,
+								SlicedCompression compression);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "access/table.h"
 #include "base/limits.h"
-#include "base/settings.h"
 #include "catalog/catalog.h"
 #include "codec/codec.h"
 #include "format/utf8.h"
@@ -226,9 +225,9 @@ slice_write_raw(SlicedWriter *w, const CutObject *object, uint32 start, const ch
  */
 static void
 object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char *raw, uint32 len,
-			 int codec_id, const SlicedDraft *draft)
+			 SlicedCompression compression, const SlicedDraft *draft)
 {
-	const SlicedCodec *codec = sliced_codec_get(codec_id);
+	const SlicedCodec *codec = sliced_codec_get(compression.codec);
 	uint32		done = 0;
 	char	   *work = NULL;
 
@@ -248,12 +247,14 @@ object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char 
 			if (work == NULL)
 				work = palloc(SLICED_COMPRESS_ROOM(codec->slice_raw));
 			stored = work;
-			storedlen = sliced_codec_try(codec_id, raw + done, rawlen, work, sliced_zstd_level);
+			storedlen = sliced_codec_try(compression.codec, raw + done, rawlen, work,
+										 compression.level);
 		}
 
 		if (storedlen > 0)
 		{
-			slice_write_compressed(w, object, start + done, codec_id, raw + done, rawlen, stored, storedlen);
+			slice_write_compressed(w, object, start + done, compression.codec, raw + done, rawlen,
+								   stored, storedlen);
 			done += rawlen;
 		}
 		else
@@ -304,7 +305,7 @@ value_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 		}
 		else
 		{
-			sliced_writer_add_slices(w, valueid, own, region, len, draft->codec);
+			sliced_writer_add_slices(w, valueid, own, region, len, draft->compression);
 			own += len;
 		}
 	}
@@ -328,16 +329,16 @@ sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 		return;
 	}
 	object.ascii = sliced_utf8_ascii(draft->raw, draft->len);
-	object_write(w, &object, 0, draft->raw, draft->len, draft->codec, draft);
+	object_write(w, &object, 0, draft->raw, draft->len, draft->compression, draft);
 }
 
 void
 sliced_writer_add_slices(SlicedWriter *w, Oid objid, uint32 start, const char *raw,
-						 uint32 len, int codec)
+						 uint32 len, SlicedCompression compression)
 {
 	CutObject	object = {.objid = objid};
 
-	object_write(w, &object, start, raw, len, codec, NULL);
+	object_write(w, &object, start, raw, len, compression, NULL);
 }
 
 void

@@ -45,7 +45,8 @@ extern void sliced_writer_add(SlicedWriter *writer, Oid valueid, const SlicedDra
 
 /* Add 'len' bytes to an object, from offset 'start' on, as slices. */
 extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 start,
-									 const char *raw, uint32 len, int codec);
+									 const char *raw, uint32 len,
+									 SlicedCompression compression);
 
 /* Longest head, all included. */
 #define SLICED_MAX_HEAD		7900
