@@ -60,6 +60,53 @@ COMMENT ON VIEW sliced.toasters IS
 'what is known of types; a type''s default is used for columns that name no other';
 GRANT SELECT ON sliced.toasters TO PUBLIC;
 
+-- Options of columns: labels of provider "sliced".
+
+-- The provider is there once the library is loaded: see to that before labels are set.
+CREATE FUNCTION sliced.before_label() RETURNS event_trigger
+AS 'MODULE_PATHNAME', 'sliced_before_label'
+LANGUAGE C;
+CREATE EVENT TRIGGER sliced_before_label ON ddl_command_start WHEN TAG IN ('SECURITY LABEL')
+EXECUTE FUNCTION sliced.before_label();
+ALTER EVENT TRIGGER sliced_before_label ENABLE ALWAYS;
+
+CREATE FUNCTION sliced.alter_column(rel regclass, col name, options text) RETURNS void
+AS 'MODULE_PATHNAME', 'sliced_alter_column'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.alter_column(regclass, name, text) IS
+'set the options of a column, as in ''toaster=jsonb, compression=zstd, level=9''; NULL removes them';
+
+CREATE FUNCTION sliced.alter_table(rel regclass, options text) RETURNS void
+AS 'MODULE_PATHNAME', 'sliced_alter_table'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.alter_table(regclass, text) IS
+'set the options of a table''s columns that have none of their own; NULL removes them';
+
+CREATE FUNCTION sliced.column_options(
+    rel regclass,
+    OUT col name, OUT type regtype, OUT toaster name, OUT toaster_from text,
+    OUT compression text, OUT compression_from text, OUT level int, OUT level_from text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_column_options'
+LANGUAGE C STRICT STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.column_options(regclass) IS
+'what holds for the columns of a table, and why';
+
+CREATE VIEW sliced.columns AS
+SELECT c.oid::pg_catalog.regclass AS rel, o.*
+FROM pg_catalog.pg_class c
+LEFT JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
+CROSS JOIN LATERAL sliced.column_options(c.oid) o
+WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}') AND a.amhandler OPERATOR(pg_catalog.=) 'sliced.handler'::pg_catalog.regproc
+    OR c.relkind OPERATOR(pg_catalog.=) 'p' AND EXISTS (
+        SELECT FROM pg_catalog.pg_seclabel l
+        WHERE l.objoid OPERATOR(pg_catalog.=) c.oid
+        AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+        AND l.provider OPERATOR(pg_catalog.=) 'sliced');
+COMMENT ON VIEW sliced.columns IS
+'what holds for columns of sliced tables, and of partitioned tables with labels, and why';
+GRANT SELECT ON sliced.columns TO PUBLIC;
+
 CREATE FUNCTION sliced.verify(
     rel regclass,
     OUT kind text, OUT row_ctid tid, OUT attname name, OUT value_id oid,

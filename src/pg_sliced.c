@@ -9,6 +9,8 @@
 #include "fmgr.h"
 #include "plan/plan.h"
 #include "toaster/api.h"
+#include "toaster/column.h"
+#include "toaster/label.h"
 #include "toaster/registry.h"
 #include "value/document.h"
 #include "value/promise.h"
@@ -25,6 +27,8 @@ _PG_init(void)
 	sliced_promises_init();
 	sliced_documents_init();
 	sliced_registry_init();
+	sliced_column_init();
+	sliced_label_init();
 	sliced_api_init();
 	sliced_swap_init();
 	sliced_run_init();

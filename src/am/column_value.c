@@ -9,33 +9,10 @@
 #include "access/toast_internals.h"
 #include "am/column_value.h"
 #include "base/limits.h"
-#include "base/settings.h"
 #include "codec/codec.h"
 #include "format/pointer.h"
 #include "store/reader.h"
 #include "value/promise.h"
-
-static int
-column_codec(Form_pg_attribute att)
-{
-	if (att->attstorage == TYPSTORAGE_EXTERNAL || att->attstorage == TYPSTORAGE_PLAIN)
-		return SLICED_CODEC_NONE;
-	switch (att->attcompression)
-	{
-		case TOAST_PGLZ_COMPRESSION:
-			return SLICED_CODEC_PGLZ;
-		case TOAST_LZ4_COMPRESSION:
-			return SLICED_CODEC_LZ4;
-		default:
-			return sliced_compression;
-	}
-}
-
-SlicedCompression
-sliced_column_compression(Form_pg_attribute att)
-{
-	return (SlicedCompression) {column_codec(att), sliced_zstd_level};
-}
 
 /* Core's number of a compression method as that of a codec; -1 if it has none. */
 static int
@@ -105,17 +82,17 @@ fetch_ours(const struct varatt_external *ptr, int codec)
 }
 
 struct varlena *
-sliced_column_fetch(Form_pg_attribute att, const SlicedToaster *toaster, struct varlena *value)
+sliced_column_fetch(const SlicedColumn *column, struct varlena *value)
 {
 	struct varatt_external ptr;
 	struct varlena *ours;
-	int			codec = column_codec(att);
+	int			codec = column->compression.codec;
 
 	if (!VARATT_IS_EXTERNAL_ONDISK(value))
 		return detoast_attr(value);
 	VARATT_EXTERNAL_GET_POINTER(ptr, value);
 	if (ptr.va_rawsize - VARHDRSZ > sliced_codec_get(codec)->slice_raw ||
-		sliced_policy_cuts(&toaster->policy, ptr.va_rawsize - VARHDRSZ))
+		sliced_policy_cuts(&column->toaster->policy, ptr.va_rawsize - VARHDRSZ))
 		return detoast_attr(value);
 	if (VARATT_EXTERNAL_IS_COMPRESSED(ptr) &&
 		method_codec(VARATT_EXTERNAL_GET_COMPRESS_METHOD(ptr)) == codec)

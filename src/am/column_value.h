@@ -11,18 +11,14 @@
 
 #include "postgres.h"
 
-#include "catalog/pg_attribute.h"
 #include "store/draft.h"
-
-/* How to compress new values of the column. */
-extern SlicedCompression sliced_column_compression(Form_pg_attribute att);
+#include "toaster/column.h"
 
 /*
  * The value that a pointer from another row leads to: compressed, if its bytes are
  * just what the column would store, otherwise plain.
  */
-extern struct varlena *sliced_column_fetch(Form_pg_attribute att, const SlicedToaster *toaster,
-										   struct varlena *value);
+extern struct varlena *sliced_column_fetch(const SlicedColumn *column, struct varlena *value);
 
 /* Draft a value that may stay in its row: its compressed form is tried. */
 extern SlicedDraft *sliced_column_draft(struct varlena *value, SlicedCompression compression);

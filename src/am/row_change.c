@@ -43,7 +43,7 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 		row->values[i] = PointerGetDatum(value);
 	}
 	if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
-		col->rope = sliced_difference(row->rel, i, sliced_row_column_toaster(row, i), old,
+		col->rope = sliced_difference(row->rel, i, sliced_row_column_options(row, i)->toaster, old,
 									  VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 	return col->rope != NULL;
 }
@@ -109,8 +109,7 @@ sliced_row_compare(SlicedRowState *row, HeapTuple oldtup, bool fetch, List **old
 		}
 		if (fetch && !row->isnull[i] && VARATT_IS_EXTERNAL(value))
 		{
-			row->values[i] = PointerGetDatum(sliced_column_fetch(TupleDescAttr(row->desc, i),
-																  sliced_row_column_toaster(row, i), value));
+			row->values[i] = PointerGetDatum(sliced_column_fetch(sliced_row_column_options(row, i), value));
 		}
 	}
 }

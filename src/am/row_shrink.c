@@ -71,7 +71,7 @@ is_cut(SlicedRowState *row, int i)
 {
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 
-	return sliced_policy_cuts(&sliced_row_column_toaster(row, i)->policy,
+	return sliced_policy_cuts(&sliced_row_column_options(row, i)->toaster->policy,
 							  VARATT_IS_COMPRESSED(value) ? VARDATA_COMPRESSED_GET_EXTSIZE(value) :
 							  VARSIZE_ANY_EXHDR(value));
 }
@@ -83,7 +83,7 @@ compress_column(SlicedRowState *row, int i)
 	SlicedRowColumn *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 	struct varlena *compressed;
-	SlicedCompression compression = sliced_column_compression(att);
+	SlicedCompression compression = sliced_row_column_options(row, i)->compression;
 
 	col->tried = true;
 	if (att->attstorage == TYPSTORAGE_EXTERNAL)
@@ -105,15 +105,15 @@ compress_column(SlicedRowState *row, int i)
 static void
 externalize_column(SlicedRowState *row, int i)
 {
-	Form_pg_attribute att = TupleDescAttr(row->desc, i);
 	SlicedRowColumn *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 
 	if (col->draft == NULL || is_cut(row, i))
 	{
 		col->draft = palloc(sizeof(SlicedDraft));
-		sliced_column_draft_final(col->draft, value, sliced_column_compression(att),
-								  &sliced_row_column_toaster(row, i)->policy);
+		sliced_column_draft_final(col->draft, value,
+								  sliced_row_column_options(row, i)->compression,
+								  &sliced_row_column_options(row, i)->toaster->policy);
 	}
 	sliced_row_reserve_pointer(row, i, col->draft->len);
 }

@@ -14,12 +14,13 @@
 #include "nodes/pg_list.h"
 #include "store/draft.h"
 #include "store/rope.h"
+#include "toaster/column.h"
 #include "utils/rel.h"
 
 /* What is known of a column while its row is toasted. */
 typedef struct SlicedRowColumn
 {
-	const SlicedToaster *toaster;	/* once it has been asked for */
+	SlicedColumn options;		/* once they have been asked for, and have a toaster */
 	bool		kept;			/* pointer of ours that the old version has too */
 	bool		external;		/* pointer to a value yet to be written */
 	bool		tried;			/* compression was tried */
@@ -43,7 +44,7 @@ typedef struct SlicedRowState
 /* How long would it be, as it is now? */
 extern Size sliced_row_state_size(const SlicedRowState *row);
 
-extern const SlicedToaster *sliced_row_column_toaster(SlicedRowState *row, int i);
+extern const SlicedColumn *sliced_row_column_options(SlicedRowState *row, int i);
 
 /* The column's value, of 'size' bytes, goes out of the row; its pointer's id comes later. */
 extern void sliced_row_reserve_pointer(SlicedRowState *row, int i, uint32 size);

@@ -15,7 +15,6 @@
 #include "base/limits.h"
 #include "format/pointer.h"
 #include "store/remover.h"
-#include "toaster/registry.h"
 #include "value/promise.h"
 
 bool
@@ -30,14 +29,14 @@ sliced_row_state_size(const SlicedRowState *row)
 	return row->hoff + sliced_row_data_size(row->desc, row->values, row->isnull);
 }
 
-const SlicedToaster *
-sliced_row_column_toaster(SlicedRowState *row, int i)
+const SlicedColumn *
+sliced_row_column_options(SlicedRowState *row, int i)
 {
 	SlicedRowColumn *col = &row->cols[i];
 
-	if (col->toaster == NULL)
-		col->toaster = sliced_toaster_of_column(row->rel, i + 1);
-	return col->toaster;
+	if (col->options.toaster == NULL)
+		col->options = sliced_column(row->rel, i + 1);
+	return &col->options;
 }
 
 void
@@ -100,8 +99,8 @@ add_changed_value(SlicedRowToast *rt, SlicedRowState *row, int i, SlicedWriter *
 		sliced_pointer_get(&promised, col->promise);
 	value->promise = col->promise;
 	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid,
-					   sliced_column_compression(TupleDescAttr(row->desc, i)),
-					   &sliced_row_column_toaster(row, i)->policy);
+					   sliced_row_column_options(row, i)->compression,
+					   &sliced_row_column_options(row, i)->toaster->policy);
 	rt->changed_values = lappend(rt->changed_values, value);
 	return value->change.valueid;
 }

@@ -11,4 +11,6 @@
 #define SLICED_CODEC_ZSTD	3
 #define SLICED_N_CODECS		4
 
+#define SLICED_ZSTD_LEVELS	22
+
 #endif

@@ -49,7 +49,7 @@ sliced_settings_define(void)
 							"Compression level for sliced.compression = zstd.",
 							NULL,
 							&sliced_zstd_level,
-							3, 1, 22,
+							3, 1, SLICED_ZSTD_LEVELS,
 							PGC_USERSET, 0,
 							NULL, NULL, NULL);
 

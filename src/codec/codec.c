@@ -17,6 +17,15 @@ sliced_codec_get(int id)
 	return id >= 0 && id < SLICED_N_CODECS ? codecs[id] : NULL;
 }
 
+int
+sliced_codec_named(const char *name)
+{
+	for (int id = 0; id < SLICED_N_CODECS; id++)
+		if (strcmp(codecs[id]->name, name) == 0)
+			return id;
+	return -1;
+}
+
 uint32
 sliced_codec_limit(int id, uint32 len)
 {

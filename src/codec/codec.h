@@ -12,7 +12,7 @@
 
 #include "base/codec_ids.h"
 
-/* How to compress: with which codec, and how thoroughly, which matters to zstd only. */
+/* How to compress: with which codec, and how thoroughly, if the codec has levels. */
 typedef struct SlicedCompression
 {
 	int			codec;
@@ -29,10 +29,13 @@ typedef struct SlicedCodec
 	/* Compression is kept if it saves at least 1/min_gain of them: SLICED_GAIN_... */
 	uint32		min_gain;
 
+	/* Levels are 1 to this; 0: it has none. */
+	int			max_level;
+
 	/*
 	 * Compress 'len' bytes into at most 'cap' bytes at 'dst', which has room
 	 * for SLICED_COMPRESS_ROOM(len); returns how many were written, or 0 if
-	 * they do not fit.  'level' matters to zstd only.
+	 * they do not fit.  'level' matters to codecs that have levels.
 	 */
 	uint32		(*compress) (const char *src, uint32 len,
 							 char *dst, uint32 cap, int level);
@@ -53,6 +56,9 @@ extern const SlicedCodec sliced_codec_zstd;
 
 /* The codec with this number, or NULL if there is none. */
 extern const SlicedCodec *sliced_codec_get(int id);
+
+/* The number of the codec of this name, or -1. */
+extern int	sliced_codec_named(const char *name);
 
 /* Room that compressing 'len' bytes needs: pglz overshoots before it gives up. */
 #define SLICED_COMPRESS_ROOM(len)	((len) + 8)

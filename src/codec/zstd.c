@@ -60,6 +60,7 @@ const SlicedCodec sliced_codec_zstd = {
 	.name = "zstd",
 	.slice_raw = SLICED_SLICE_ZSTD,
 	.min_gain = SLICED_GAIN_ZSTD,
+	.max_level = SLICED_ZSTD_LEVELS,
 	.compress = zstd_codec_compress,
 	.decompress = zstd_codec_decompress
 };

@@ -4,31 +4,10 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "base/identity.h"
-#include "catalog/pg_am.h"
-#include "commands/defrem.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "toaster/registry.h"
-#include "utils/syscache.h"
-
-/* The registry begins with the access method, which this session may not have used yet. */
-static void
-use_access_method(void)
-{
-	HeapTuple	tuple;
-
-	if (OidIsValid(sliced_handler_oid))
-		return;
-	tuple = SearchSysCache1(AMNAME, CStringGetDatum("sliced"));
-	if (HeapTupleIsValid(tuple))
-	{
-		GetTableAmRoutine(((Form_pg_am) GETSTRUCT(tuple))->amhandler);
-		ReleaseSysCache(tuple);
-	}
-}
 
 PG_FUNCTION_INFO_V1(sliced_list_toasters);
 
@@ -40,7 +19,6 @@ sliced_list_toasters(PG_FUNCTION_ARGS)
 	int			n;
 	SlicedRegistered *copies;
 
-	use_access_method();
 	InitMaterializedSRF(fcinfo, 0);
 
 	/* what follows may look into the catalogs, and the list be another one then */

@@ -24,6 +24,7 @@
 #include "optimizer/planner.h"
 #include "plan/plan.h"
 #include "plan/swap_table.h"
+#include "toaster/column.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
@@ -353,15 +354,25 @@ visit_modify(ModifyTable *node, void *arg)
 
 /* ---- the hook ---- */
 
-/* What the table's types offer is exchanged. */
+/* What the toasters of the table's columns offer is exchanged. */
 static void
 add_types_of(Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
+	bool		named = sliced_columns_name_toasters(rel);
 
 	for (int i = 0; i < desc->natts; i++)
-		if (TupleDescAttr(desc, i)->attlen == -1 && !TupleDescAttr(desc, i)->attisdropped)
+	{
+		Oid			function;
+
+		if (TupleDescAttr(desc, i)->attlen != -1 || TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		function = named ? sliced_column_toaster_function(rel, i + 1) : InvalidOid;
+		if (OidIsValid(function))
+			sliced_swap_table_add_toaster(function);
+		else
 			sliced_swap_table_add(TupleDescAttr(desc, i)->atttypid);
+	}
 }
 
 /* Look for tables of ours; true if there is one.  With 'add', at all of them. */

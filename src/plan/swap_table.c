@@ -30,15 +30,22 @@ typedef struct SwapEntry
 	Oid			ours[NKINDS];	/* InvalidOid: it stays */
 } SwapEntry;
 
-typedef struct SwappedType
+/* A type, for its default toaster, or the function of a toaster that a label names. */
+typedef struct AddedKey
 {
-	Oid			type;
+	Oid			classid;		/* pg_type or pg_proc */
+	Oid			objid;
+} AddedKey;
+
+typedef struct AddedEntry
+{
+	AddedKey	key;
 	bool		complete;		/* all of its swaps are in the table */
-} SwappedType;
+} AddedEntry;
 
 static MemoryContext table_mcxt;
 static HTAB *swaps;
-static HTAB *types;
+static HTAB *added;
 static uint64 generation = 0;	/* of the registry, when the table was begun */
 
 static void
@@ -46,7 +53,7 @@ begin_table(void)
 {
 	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(SwapEntry)};
 
-	swaps = types = NULL;
+	swaps = added = NULL;
 	if (table_mcxt == NULL)
 		table_mcxt = AllocSetContextCreate(TopMemoryContext, "sliced swaps", ALLOCSET_SMALL_SIZES);
 	else
@@ -54,8 +61,9 @@ begin_table(void)
 	generation = 0;
 	ctl.hcxt = table_mcxt;
 	swaps = hash_create("sliced swaps", 128, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	ctl.entrysize = sizeof(SwappedType);
-	types = hash_create("sliced swaps by type", 16, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	ctl.keysize = sizeof(AddedKey);
+	ctl.entrysize = sizeof(AddedEntry);
+	added = hash_create("sliced swaps added", 16, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	generation = sliced_registry_generation();
 }
 
@@ -134,9 +142,8 @@ namespace_of_type(Oid type)
 }
 
 static void
-add_toaster(Oid type)
+add_toaster(SlicedRegistered *registered)
 {
-	SlicedRegistered *registered = sliced_registered_default(type);
 	const SlicedToaster *toaster;
 	Oid			namespace;
 	Oid			type_namespace;
@@ -157,27 +164,40 @@ add_toaster(Oid type)
 	}
 }
 
-void
-sliced_swap_table_add(Oid type)
+static void
+add_once(AddedKey key)
 {
-	SwappedType  *entry;
+	AddedEntry *entry;
 	bool		found;
 
 	for (;;)
 	{
 		if (generation != sliced_registry_generation())
 			begin_table();
-		entry = hash_search(types, &type, HASH_ENTER, &found);
+		entry = hash_search(added, &key, HASH_ENTER, &found);
 		if (!found)
 			entry->complete = false;
 		if (entry->complete)
 			return;
-		add_toaster(type);
+		add_toaster(key.classid == TypeRelationId ? sliced_registered_default(key.objid) :
+					sliced_registered_of(key.objid));
 		/* if functions have changed meanwhile, what was found may be gone */
 		if (generation == sliced_registry_generation())
 			entry->complete = true;
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+void
+sliced_swap_table_add(Oid type)
+{
+	add_once((AddedKey) {TypeRelationId, type});
+}
+
+void
+sliced_swap_table_add_toaster(Oid function)
+{
+	add_once((AddedKey) {ProcedureRelationId, function});
 }
 
 /* The plan may be kept and run later for other users. */

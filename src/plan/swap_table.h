@@ -13,6 +13,9 @@
 /* What the toasters of a type offer is exchanged from now on. */
 extern void sliced_swap_table_add(Oid type);
 
+/* The same for the toaster that this function returns. */
+extern void sliced_swap_table_add_toaster(Oid function);
+
 /*
  * What takes the place of a function; InvalidOid if nothing does, or not
  * everybody may execute both.

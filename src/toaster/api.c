@@ -9,6 +9,7 @@
 
 #include "format/pointer.h"
 #include "toaster/api.h"
+#include "toaster/column.h"
 #include "toaster/registry.h"
 #include "toaster/subscript.h"
 #include "value/document.h"

@@ -1,6 +1,6 @@
 /*
  * registry.c
- *	  Which toasters there are, and which one a type or a column has.
+ *	  Which toasters there are, and which one a type has.
  *
  * What was found in the catalogs is kept until some function changes.  Looking
  * may end in an error, and functions may change meanwhile, so the list counts only
@@ -11,13 +11,16 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "base/identity.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "toaster/registry.h"
@@ -156,6 +159,27 @@ find_functions(Oid result_type)
 	return result;
 }
 
+/*
+ * What we know begins with the access method.  This session may not have used it
+ * yet, or it was dropped and made again.
+ */
+static void
+find_access_method(void)
+{
+	HeapTuple	tuple;
+
+	if (OidIsValid(sliced_handler_oid) &&
+		SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(sliced_handler_oid)))
+		return;
+	tuple = SearchSysCache1(AMNAME, CStringGetDatum("sliced"));
+	if (HeapTupleIsValid(tuple))
+	{
+		/* which asks our handler, and so tells where it is */
+		GetTableAmRoutine(((Form_pg_am) GETSTRUCT(tuple))->amhandler);
+		ReleaseSysCache(tuple);
+	}
+}
+
 /* Fill this, which lives in the current context, from the catalogs. */
 static List *
 find_toasters(void)
@@ -164,6 +188,7 @@ find_toasters(void)
 	Oid			result_type;
 	ListCell   *lc;
 
+	find_access_method();
 	if (!OidIsValid(sliced_handler_oid))
 		return NIL;
 	result_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(RESULT_TYPE),
@@ -341,10 +366,74 @@ sliced_toaster_of_type(Oid type)
 	return registered == NULL ? &sliced_plain_toaster : sliced_registered_load(registered);
 }
 
-const SlicedToaster *
-sliced_toaster_of_column(Relation rel, int attno)
+/* Does a toaster that was made for one type work for another?  InvalidOid: for any. */
+static bool
+works_for(const SlicedRegistered *registered, Oid type)
 {
-	return sliced_toaster_of_type(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid);
+	return !OidIsValid(type) || registered->type == type || registered->type == ANYOID ||
+		IsBinaryCoercible(type, registered->type);
+}
+
+/* All that work for a type and have that name, if it is not NULL; the type's own come first. */
+static List *
+find_registered(Oid type, const char *name)
+{
+	List	   *result;
+	uint64		before;
+
+	type = OidIsValid(type) ? getBaseType(type) : type;
+	do
+	{
+		ListCell   *lc;
+
+		result = NIL;
+		look_into_catalogs();
+		before = registry_generation;
+		foreach(lc, registered_toasters)
+		{
+			SlicedRegistered *registered = lfirst(lc);
+
+			if ((name != NULL && strcmp(NameStr(registered->name), name) != 0) ||
+				!works_for(registered, type))
+				continue;
+			result = registered->type == type ? lcons(registered, result) :
+				lappend(result, registered);
+		}
+	} while (before != generation);
+	return result;
+}
+
+SlicedRegistered *
+sliced_registered_named(Oid type, const char *name)
+{
+	List	   *found = find_registered(type, name);
+
+	return found == NIL ? NULL : linitial(found);
+}
+
+char *
+sliced_registered_names(Oid type)
+{
+	StringInfoData names;
+	ListCell   *lc;
+
+	initStringInfo(&names);
+	foreach(lc, find_registered(type, NULL))
+		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
+						 NameStr(((SlicedRegistered *) lfirst(lc))->name));
+	return names.data;
+}
+
+SlicedRegistered *
+sliced_registered_of(Oid function)
+{
+	ListCell   *lc;
+
+	look_into_catalogs();
+	foreach(lc, registered_toasters)
+		if (((SlicedRegistered *) lfirst(lc))->function == function)
+			return lfirst(lc);
+	return NULL;
 }
 
 void

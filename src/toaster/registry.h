@@ -1,6 +1,6 @@
 /*
  * registry.h
- *	  Which toasters there are, and which one a type or a column has.
+ *	  Which toasters there are, and which one a type has.
  *
  * A toaster is registered by its function's signature, so there is no catalog of
  * ours: pg_depend leads from the result type to the functions, and dumps, upgrades
@@ -15,7 +15,6 @@
 
 #include "base/toaster.h"
 #include "nodes/pg_list.h"
-#include "utils/rel.h"
 
 typedef struct SlicedRegistered
 {
@@ -44,9 +43,19 @@ extern SlicedRegistered *sliced_registered_default(Oid type);
  */
 extern const SlicedToaster *sliced_registered_load(SlicedRegistered *registered);
 
-/* Those of a type and of a column, the plain one if there is no other. */
+/* The toaster of a type, the plain one if there is no other. */
 extern const SlicedToaster *sliced_toaster_of_type(Oid type);
-extern const SlicedToaster *sliced_toaster_of_column(Relation rel, int attno);
+
+/*
+ * The registered toaster of this name that works for values of a type, or of any
+ * with InvalidOid; and the one that a function returns.  NULL if there is none.
+ * What they return is valid until the catalogs are looked into again.
+ */
+extern SlicedRegistered *sliced_registered_named(Oid type, const char *name);
+extern SlicedRegistered *sliced_registered_of(Oid function);
+
+/* Names of the toasters that work for a type, or of all with InvalidOid. */
+extern char *sliced_registered_names(Oid type);
 
 /* Changes whenever some function has changed. */
 extern uint64 sliced_registry_generation(void);

@@ -1,0 +1,82 @@
+/*
+ * column.h
+ *	  What holds for a column: its toaster, its codec, its level.
+ *
+ * Who comes first decides, for each of the three by itself:
+ *
+ *	  the column's label (toaster/label.h)
+ *	  SET COMPRESSION of the column
+ *	  its table's label
+ *	  the label of the same column of the table that this is a partition of,
+ *	  then that table's; and so on to the root
+ *	  the type's default toaster, and the settings
+ *
+ * A table's label names a toaster for those columns that it works for.  STORAGE
+ * EXTERNAL or PLAIN means no compression, whatever else is said.
+ *
+ * If a toaster that a label names is not there, or not for the column's type, the
+ * type's default takes its place.
+ */
+#ifndef SLICED_TOASTER_COLUMN_H
+#define SLICED_TOASTER_COLUMN_H
+
+#include "postgres.h"
+
+#include "base/toaster.h"
+#include "codec/codec.h"
+#include "utils/rel.h"
+
+typedef struct SlicedColumn
+{
+	const SlicedToaster *toaster;
+	SlicedCompression compression;
+} SlicedColumn;
+
+/*
+ * What holds for a new value of a column, which is of variable length.  A WARNING,
+ * once in a session for a table, if a label's toaster cannot be used.
+ */
+extern SlicedColumn sliced_column(Relation rel, int attno);
+
+/* Its toaster alone, without a warning. */
+extern const SlicedToaster *sliced_toaster_of_column(Relation rel, int attno);
+
+/* Does a label name the toaster of any of the table's columns? */
+extern bool sliced_columns_name_toasters(Relation rel);
+
+/* The function of the toaster that a label gives to the column; InvalidOid if none does. */
+extern Oid	sliced_column_toaster_function(Relation rel, int attno);
+
+/* ---- where it comes from ---- */
+
+typedef enum SlicedOrigin
+{
+	SLICED_FROM_DEFAULT,		/* the type, or a setting */
+	SLICED_FROM_STORAGE,		/* SET STORAGE, or the type's */
+	SLICED_FROM_COMPRESSION,	/* SET COMPRESSION */
+	SLICED_FROM_COLUMN_LABEL,
+	SLICED_FROM_TABLE_LABEL
+} SlicedOrigin;
+
+typedef struct SlicedSource
+{
+	SlicedOrigin origin;
+	Oid			relid;			/* whose label it is */
+} SlicedSource;
+
+typedef struct SlicedColumnSources
+{
+	NameData	toaster;		/* that a label names; empty if none does */
+	bool		missing;		/* but it cannot be used */
+	SlicedSource toaster_from;
+	SlicedSource codec_from;
+	SlicedSource level_from;
+} SlicedColumnSources;
+
+/* The same as sliced_column(), without a warning, and why. */
+extern SlicedColumn sliced_column_explain(Relation rel, int attno, SlicedColumnSources *sources);
+
+/* Called once, when the library is loaded. */
+extern void sliced_column_init(void);
+
+#endif

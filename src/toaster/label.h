@@ -1,0 +1,32 @@
+/*
+ * label.h
+ *	  Labels of provider "sliced": what tables and columns want of us.
+ *
+ * "toaster=jsonb, compression=zstd, level=9", in pg_seclabel, where dumps and
+ * upgrades find it.  toaster/column.h says what follows from the labels of a
+ * table, its columns and the tables that it is a partition of.
+ */
+#ifndef SLICED_TOASTER_LABEL_H
+#define SLICED_TOASTER_LABEL_H
+
+#include "postgres.h"
+
+#define SLICED_LABEL_PROVIDER	"sliced"
+
+typedef struct SlicedLabel
+{
+	char		toaster[NAMEDATALEN];	/* empty: does not say */
+	int			codec;			/* -1: does not say */
+	int			level;			/* 0: does not say */
+} SlicedLabel;
+
+/*
+ * Take a label apart.  It was checked when it was set, by this release or another
+ * one, so whatever we do not know is passed over.
+ */
+extern void sliced_label_read(const char *text, SlicedLabel *label);
+
+/* Called once, when the library is loaded. */
+extern void sliced_label_init(void);
+
+#endif
