@@ -16,7 +16,7 @@
  * It will be called with a NULL argument, at any time.  Its name ends with
  * _toaster, and what is before that is the toaster's: hstore.  A type's only
  * toaster is used for all its columns; if there are several, the one that has the
- * name of the type.
+ * name of the type; unless a column's label names another one (toaster/column.h).
  *
  * This header needs nothing else of pg_sliced; it is installed for other
  * extensions, which call us through sliced_api().  docs/toasters.md tells how.
@@ -138,7 +138,8 @@ typedef struct SlicedToaster
 
 	/*
 	 * A call that takes the place of an expression which is not a function: a
-	 * subscript of this type, so far.  NULL if there is none.
+	 * subscript of this type, so far.  NULL if there is none.  Only a type's default
+	 * toaster is asked: in a plan, a subscript is not of a certain column.
 	 */
 	FuncExpr   *(*swap_subscript) (SubscriptingRef *ref, SlicedSwapKind kind,
 								   SlicedSwapWork *work);

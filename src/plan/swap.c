@@ -4,7 +4,7 @@
  *
  * Core plans a query that reads substr(body, ...) or sets body = body || ... as
  * ever.  Then, if the query has to do with a table of ours, we exchange the
- * numbers of some functions in the plan: what the toasters of the table's types
+ * numbers of some functions in the plan: what the toasters of the table's columns
  * offer (swap_table.c).  Operators keep theirs, and indexes have been matched
  * already.  Our functions give the same results for any argument; for values of
  * ours, they do so without reading or writing all of the value.

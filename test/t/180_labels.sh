@@ -6,7 +6,7 @@ set -euo pipefail
 
 labels='SELECT objtype, objname, label FROM pg_seclabels WHERE provider = $$sliced$$ ORDER BY 1, 2'
 holds='SELECT * FROM sliced.columns ORDER BY rel::text, col'
-contents='SELECT md5(string_agg(p::text, $$,$$ ORDER BY id)) FROM parts p'
+contents='SELECT md5(string_agg(p::text, $$,$$ ORDER BY id)) FROM parts p UNION ALL SELECT md5(string_agg(p::text, $$,$$ ORDER BY id)) FROM plain p'
 stored='SELECT DISTINCT p.tableoid::regclass, i.codec FROM parts p, sliced.inspect(doc) i WHERE raw_bytes > 5000 AND id < 20 ORDER BY 1'
 as_labelled='parts1|zstd
 parts2|pglz'
@@ -33,6 +33,7 @@ SECURITY LABEL FOR sliced ON MATERIALIZED VIEW m IS 'compression=none';
 CREATE FUNCTION other_toaster(text) RETURNS sliced.toaster_handler AS '$libdir/pg_sliced', 'sliced_text_toaster' LANGUAGE C;
 SECURITY LABEL FOR sliced ON COLUMN plain.v IS 'toaster=other';
 SECURITY LABEL FOR sliced ON TABLE plain IS 'toaster=other';
+INSERT INTO plain SELECT id, doc->>'a', doc->>'b' FROM parts;
 DROP FUNCTION other_toaster;
 SECURITY LABEL FOR sliced ON COLUMN parts3.body IS 'level=9';
 CREATE TABLE changed (v text, w jsonb);
@@ -104,6 +105,13 @@ is "$(sql -d two -c "$labels" | grep -c '^table|plain|' || true)" 0 "but with th
 sql -d two -c 'CREATE EXTENSION pg_sliced' -c 'ALTER TABLE parts1 SET ACCESS METHOD sliced' -c 'ALTER TABLE parts2 SET ACCESS METHOD sliced'
 is "$(sql -d two -c "$stored")" "$as_labelled" "the extension finds labels again"
 is "$(sql -d two -c "$contents")" "$all_contents" "and the values"
+
+# what docs/reference.md tells people who leave
+sql -d two >/dev/null <<'END'
+SELECT format('SECURITY LABEL FOR sliced ON %s %s IS NULL', objtype, objname)
+FROM pg_seclabels WHERE provider = 'sliced' \gexec
+END
+is "$(sql -d two -c "$labels")" "" "all labels are removed"
 
 # the same in one session, where the library knew the old extension
 out=$(sql -d two 2>&1 <<'END'
