@@ -311,8 +311,8 @@ fill_entry(Relation rel, Oid relid, Labelled *labelled, List *ancestors, uint64 
 
 /*
  * The entry of a table, valid until the next look at a catalog.  'attno' is a
- * column that it must know: ALTER TABLE may have added it to a table of which the
- * entry is older.
+ * column that it must know, if not 0: ALTER TABLE may have added it to a table of
+ * which the entry is older.
  */
 static Entry *
 find_entry(Relation rel, int attno)
@@ -373,13 +373,15 @@ entry_toaster(Entry *entry, Relation rel, int attno)
 const SlicedToaster *
 sliced_toaster_of_column(Relation rel, int attno)
 {
+	if (attno < 1 || attno > RelationGetDescr(rel)->natts)
+		elog(ERROR, "table \"%s\" has no column %d", RelationGetRelationName(rel), attno);
 	return entry_toaster(find_entry(rel, attno), rel, attno);
 }
 
 bool
 sliced_columns_name_toasters(Relation rel)
 {
-	return find_entry(rel, 1)->names_toasters;
+	return find_entry(rel, 0)->names_toasters;
 }
 
 Oid

@@ -1,6 +1,6 @@
 -- Options of columns: what labels may say, what follows from them, and what does not.
-CREATE EXTENSION IF NOT EXISTS pg_sliced;
 SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
 CREATE SCHEMA labels;
 SET search_path = labels, public;
 SET default_table_access_method = sliced;
@@ -205,6 +205,12 @@ ALTER TABLE t ALTER doc TYPE text;
 SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't'::regclass;
 ALTER TABLE t ALTER doc TYPE int USING 1;
 SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't'::regclass;
+
+-- a table without columns
+CREATE TABLE empty () USING sliced;
+SELECT sliced.alter_table('empty', 'compression=zstd');
+SELECT count(*) FROM empty;
+SELECT * FROM sliced.columns WHERE rel = 'empty'::regclass;
 
 -- labels that we would not have allowed
 CREATE TABLE odd (v text) USING sliced;
