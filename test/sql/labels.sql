@@ -176,7 +176,7 @@ SELECT sliced.alter_column('t', 'doc', 'toaster=other');
 CREATE FUNCTION other_toaster(jsonb) RETURNS sliced.toaster_handler AS '$libdir/pg_sliced', 'sliced_jsonb_toaster' LANGUAGE C;
 SELECT sliced.alter_table('t', 'toaster=text');
 SELECT sliced.alter_column('t', 'doc', 'toaster=other'), sliced.alter_table('whole', 'toaster=plain');
-SELECT rel, col, toaster, toaster_from FROM sliced.columns WHERE rel IN ('t'::regclass, 'whole');
+SELECT rel, col, toaster, toaster_from FROM sliced.columns WHERE rel IN ('t'::regclass, 'whole') ORDER BY rel, col;
 INSERT INTO t SELECT i, document(i), document(i) FROM generate_series(1, 3) i;
 INSERT INTO whole SELECT id, doc FROM t;
 SELECT 'doc', * FROM stored('t', 'doc') UNION ALL SELECT 'other', * FROM stored('t', 'other') UNION ALL SELECT 'whole', * FROM stored('whole', 'doc');
