@@ -170,7 +170,7 @@ add_once(AddedKey key)
 	AddedEntry *entry;
 	bool		found;
 
-	for (;;)
+	for (int looks = 0; looks < SLICED_LOOKS; looks++)
 	{
 		if (generation != sliced_registry_generation())
 			begin_table();

@@ -319,7 +319,7 @@ find_entry(Relation rel, int attno)
 {
 	Oid			relid = relid_with_labels(rel);
 
-	for (;;)
+	for (int looks = 1;; looks++)
 	{
 		Entry	   *entry = entries == NULL ? NULL : hash_search(entries, &relid, HASH_FIND, NULL);
 		MemoryContext mcxt;
@@ -330,7 +330,7 @@ find_entry(Relation rel, int attno)
 		Labelled   *labelled;
 
 		if (entry != NULL && entry->complete && attno <= entry->natts &&
-			entry->generation == sliced_registry_generation())
+			(entry->generation == sliced_registry_generation() || looks > SLICED_LOOKS))
 			return entry;
 		if (entry != NULL)
 			clear_entry(entry);
@@ -343,7 +343,8 @@ find_entry(Relation rel, int attno)
 		ancestors = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
 		labelled = collect_labels(RelationGetDescr(rel), relid, ancestors);
 		/* if something has changed while we looked, look again */
-		if (before == changes && generation == sliced_registry_generation())
+		if ((before == changes && generation == sliced_registry_generation()) ||
+			looks >= SLICED_LOOKS)
 			fill_entry(rel, relid, labelled, ancestors, generation);
 		MemoryContextSwitchTo(old);
 		MemoryContextDelete(mcxt);

@@ -209,7 +209,7 @@ find_toasters(void)
 static void
 look_into_catalogs(void)
 {
-	while (registry_generation != generation)
+	for (int looks = 0; registry_generation != generation && looks < SLICED_LOOKS; looks++)
 	{
 		HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(TypeDefault)};
 		MemoryContext mcxt = AllocSetContextCreate(CurrentMemoryContext, "sliced toasters",
@@ -302,7 +302,7 @@ find_default(Oid type)
 SlicedRegistered *
 sliced_registered_default(Oid type)
 {
-	TypeDefault  *entry;
+	TypeDefault *entry;
 	bool		found;
 
 	type = getBaseType(type);
@@ -311,15 +311,16 @@ sliced_registered_default(Oid type)
 	if (entry == NULL)
 	{
 		SlicedRegistered *result;
-		uint64		before;
+		int			looks = 0;
 
 		/* looking may find that functions have changed */
 		do
 		{
 			look_into_catalogs();
-			before = registry_generation;
 			result = find_default(type);
-		} while (before != generation);
+		} while (registry_generation != generation && ++looks < SLICED_LOOKS);
+		if (registry_generation != generation)
+			return result;
 		entry = hash_search(types, &type, HASH_ENTER, &found);
 		entry->registered = result;
 	}
@@ -379,7 +380,7 @@ static List *
 find_registered(Oid type, const char *name)
 {
 	List	   *result;
-	uint64		before;
+	int			looks = 0;
 
 	type = OidIsValid(type) ? getBaseType(type) : type;
 	do
@@ -388,7 +389,6 @@ find_registered(Oid type, const char *name)
 
 		result = NIL;
 		look_into_catalogs();
-		before = registry_generation;
 		foreach(lc, registered_toasters)
 		{
 			SlicedRegistered *registered = lfirst(lc);
@@ -399,7 +399,7 @@ find_registered(Oid type, const char *name)
 			result = registered->type == type ? lcons(registered, result) :
 				lappend(result, registered);
 		}
-	} while (before != generation);
+	} while (registry_generation != generation && ++looks < SLICED_LOOKS);
 	return result;
 }
 

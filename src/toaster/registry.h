@@ -57,6 +57,13 @@ extern SlicedRegistered *sliced_registered_of(Oid function);
 /* Names of the toasters that work for a type, or of all with InvalidOid. */
 extern char *sliced_registered_names(Oid type);
 
+/*
+ * If catalogs have changed while we looked into them we look again, but not more
+ * often than this: then what was found last counts, until the next look.  Core may be
+ * told to forget all it knows at every opportunity (debug_discard_caches).
+ */
+#define SLICED_LOOKS	5
+
 /* Changes whenever some function has changed. */
 extern uint64 sliced_registry_generation(void);
 
