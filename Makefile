@@ -3,6 +3,8 @@
 MODULE_big = pg_sliced
 EXTENSION = pg_sliced
 DATA = sql/pg_sliced--1.0.sql
+# for others' toasters: #include "extension/pg_sliced/toaster.h"
+HEADERS_pg_sliced = src/base/toaster.h
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 PG_CPPFLAGS = -I$(CURDIR)/src
 SHLIB_LINK = -llz4 -lzstd

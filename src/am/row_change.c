@@ -14,6 +14,7 @@
 #include "am/row_state.h"
 #include "base/limits.h"
 #include "format/pointer.h"
+#include "toaster/at_work.h"
 #include "toaster/difference.h"
 #include "value/promise.h"
 
@@ -43,8 +44,14 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 		row->values[i] = PointerGetDatum(value);
 	}
 	if (VARSIZE_ANY(value) > SLICED_PROMISE_MIN && !VARATT_IS_COMPRESSED(value))
+	{
+		SlicedAtWork work;
+
+		sliced_at_work_begin(&work, sliced_row_column_options(row, i)->toaster, row->rel, i + 1);
 		col->rope = sliced_difference(row->rel, i, sliced_row_column_options(row, i)->toaster, old,
 									  VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+		sliced_at_work_end(&work);
+	}
 	return col->rope != NULL;
 }
 

@@ -17,6 +17,7 @@
 #include "am/row_state.h"
 #include "am/row_toast.h"
 #include "base/limits.h"
+#include "toaster/at_work.h"
 
 /* What the table says (toast_tuple_target), or else the default. */
 static Size
@@ -110,10 +111,14 @@ externalize_column(SlicedRowState *row, int i)
 
 	if (col->draft == NULL || is_cut(row, i))
 	{
+		SlicedAtWork work;
+
 		col->draft = palloc(sizeof(SlicedDraft));
+		sliced_at_work_begin(&work, sliced_row_column_options(row, i)->toaster, row->rel, i + 1);
 		sliced_column_draft_final(col->draft, value,
 								  sliced_row_column_options(row, i)->compression,
 								  &sliced_row_column_options(row, i)->toaster->policy);
+		sliced_at_work_end(&work);
 	}
 	sliced_row_reserve_pointer(row, i, col->draft->len);
 }

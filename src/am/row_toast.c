@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "format/pointer.h"
 #include "store/remover.h"
+#include "toaster/at_work.h"
 #include "value/promise.h"
 
 bool
@@ -98,9 +99,12 @@ add_changed_value(SlicedRowToast *rt, SlicedRowState *row, int i, SlicedWriter *
 	if (col->promise != NULL)
 		sliced_pointer_get(&promised, col->promise);
 	value->promise = col->promise;
+	value->toaster = sliced_row_column_options(row, i)->toaster;
+	value->rel = row->rel;
+	value->attno = i + 1;
 	sliced_change_plan(&value->change, writer, col->rope, promised.va_valueid,
 					   sliced_row_column_options(row, i)->compression,
-					   &sliced_row_column_options(row, i)->toaster->policy);
+					   &value->toaster->policy);
 	rt->changed_values = lappend(rt->changed_values, value);
 	return value->change.valueid;
 }
@@ -195,8 +199,11 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 	foreach(lc, rt->changed_values)
 	{
 		SlicedChangedValue *value = lfirst(lc);
+		SlicedAtWork work;
 
+		sliced_at_work_begin(&work, value->toaster, value->rel, value->attno);
 		sliced_change_write(&value->change, writer);
+		sliced_at_work_end(&work);
 		if (value->promise != NULL)
 			sliced_promise_kept(value->promise, value->change.valueid);
 	}

@@ -28,6 +28,9 @@ typedef struct SlicedChangedValue
 {
 	SlicedChange change;
 	struct varlena *promise;	/* in the caller's tuple, or NULL */
+	const SlicedToaster *toaster;	/* of column 'attno' of 'rel' */
+	Relation	rel;
+	int			attno;
 } SlicedChangedValue;
 
 typedef struct SlicedRowToast

@@ -183,6 +183,15 @@ typedef struct SlicedApi
 	void		(*rope_add_rope) (SlicedRope *rope, const SlicedRope *other, uint32 start, uint32 len);
 	void		(*rope_add_bytes) (SlicedRope *rope, const char *bytes, uint32 len);
 
+	/*
+	 * Add bytes that take the place of bytes [start, start + old_len) of a document,
+	 * 'whole' as a rope: where they are the same for long enough, those; others must
+	 * last.
+	 */
+	void		(*rope_add_changed) (SlicedRope *rope, const char *bytes, uint32 len,
+									 SlicedDocument *old, const SlicedRope *whole,
+									 uint32 start, uint32 old_len);
+
 	/* A function's result: what a rope describes, or its first argument. */
 	Datum		(*result_rope) (FunctionCallInfo fcinfo, const SlicedRope *rope);
 	Datum		(*result_unchanged) (FunctionCallInfo fcinfo);

@@ -24,6 +24,7 @@
 #include "optimizer/planner.h"
 #include "plan/plan.h"
 #include "plan/swap_table.h"
+#include "toaster/at_work.h"
 #include "toaster/column.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -158,6 +159,7 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 	SubscriptingRef *ref = (SubscriptingRef *) expr;
 	SlicedRegistered *registered = sliced_registered_default(ref->refcontainertype);
 	const SlicedToaster *toaster;
+	SlicedAtWork at_work;
 	FuncExpr   *call;
 
 	if (registered == NULL || (ref->refassgnexpr != NULL) != (kind == SLICED_SWAP_EDIT))
@@ -165,8 +167,16 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 	work->namespace = registered->namespace;
 	work->public.unless_null = false;
 	toaster = sliced_registered_load(registered);
-	call = toaster->swap_subscript == NULL ? NULL :
-		toaster->swap_subscript(ref, kind, &work->public);
+	if (toaster->swap_subscript == NULL)
+		return false;
+	sliced_at_work_begin(&at_work, toaster, NULL, 0);
+	call = toaster->swap_subscript(ref, kind, &work->public);
+	if (call != NULL && (!IsA(call, FuncExpr) || call->funcresulttype != exprType(expr) ||
+						 !list_member_oid(work->used, call->funcid)))
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("a call that is to take the place of a subscript is not what was offered"));
+	sliced_at_work_end(&at_work);
 	if (call == NULL)
 		return false;
 	if (kind == SLICED_SWAP_EDIT)

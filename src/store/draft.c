@@ -54,7 +54,8 @@ static void
 check_cuts(const SlicedDraft *draft)
 {
 	uint32		at = 0;
-	bool		sound = draft->ncuts > 0 && draft->ncuts <= SLICED_MAX_CUTS;
+	bool		sound = draft->cuts != NULL && draft->ncuts > 0 &&
+		draft->ncuts <= SLICED_MAX_CUTS && draft->nregions <= draft->ncuts;
 
 	for (int i = 0; sound && i < draft->ncuts; i++)
 	{

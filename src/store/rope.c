@@ -19,6 +19,7 @@ sliced_rope_make(const struct varatt_external *base)
 	rope->nruns = 0;
 	rope->maxruns = 4;
 	rope->runs = palloc(rope->maxruns * sizeof(SlicedRun));
+	rope->maker = InvalidOid;
 	return rope;
 }
 

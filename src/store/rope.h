@@ -28,6 +28,7 @@ struct SlicedRope
 	int			nruns;
 	int			maxruns;
 	SlicedRun  *runs;
+	Oid			maker;			/* the function that makes it, to be named if it errs */
 };
 
 /* An empty rope, palloc'd. */

@@ -3,15 +3,20 @@
  *	  What pg_sliced does for toasters of other extensions (base/toaster.h).
  *
  * They are not ours, so places beyond a document are errors here, where our own
- * toasters have assertions.
+ * toasters have assertions.  Errors name the function that is wrong; where there is
+ * none, in a comparison of values, at_work.c names the toaster.
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "format/pointer.h"
 #include "toaster/api.h"
 #include "toaster/column.h"
+#include "toaster/difference.h"
 #include "toaster/registry.h"
 #include "toaster/subscript.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
 #include "value/document.h"
 #include "value/result.h"
 
@@ -32,20 +37,47 @@ document_size(const SlicedDocument *doc)
 	return doc->partial.size;
 }
 
-static void
-check_range(uint64 start, uint64 len, uint32 size)
+/* Who is wrong, at the beginning of a message. */
+static const char *
+name_of(Oid function)
 {
-	if (start + len > size)
+	return OidIsValid(function) ? psprintf("function %s", format_procedure(function)) : "a toaster";
+}
+
+static void
+check_range(Oid function, uint64 start, uint64 len, uint32 size)
+{
+	if (unlikely(start + len > size))
 		ereport(ERROR,
 				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("a toaster asks for bytes %llu to %llu of a value of %u bytes",
+				errmsg("%s asks for bytes %llu to %llu of a value of %u bytes", name_of(function),
 					   (unsigned long long) start, (unsigned long long) (start + len), size));
+}
+
+/* May 'len' bytes be added to the rope? */
+static void
+check_length(const SlicedRope *rope, uint32 len)
+{
+	if (unlikely((uint64) rope->len + len > MaxAllocSize - VARHDRSZ))
+		ereport(ERROR,
+				errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("%s makes a value of %llu bytes", name_of(rope->maker),
+					   (unsigned long long) rope->len + len));
+}
+
+static void
+check_base(const SlicedRope *rope, const SlicedRope *other)
+{
+	if (unlikely(memcmp(&rope->base, &other->base, sizeof(rope->base)) != 0))
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("%s joins ropes of different values", name_of(rope->maker)));
 }
 
 static const char *
 document_need(SlicedDocument *doc, uint32 start, uint32 len)
 {
-	check_range(start, len, doc->partial.size);
+	check_range(doc->reader, start, len, doc->partial.size);
 	return sliced_document_need(doc, start, len);
 }
 
@@ -56,20 +88,53 @@ document_datum(SlicedDocument *doc)
 }
 
 static SlicedRope *
+rope_of_document(const SlicedDocument *doc)
+{
+	SlicedRope *rope = sliced_document_rope(doc);
+
+	rope->maker = doc->reader;
+	return rope;
+}
+
+static SlicedRope *
 rope_begin(const SlicedRope *like)
 {
-	return sliced_rope_make(&like->base);
+	SlicedRope *rope = sliced_rope_make(&like->base);
+
+	rope->maker = like->maker;
+	return rope;
 }
 
 static void
 rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, uint32 len)
 {
-	check_range(start, len, other->len);
-	if (memcmp(&rope->base, &other->base, sizeof(rope->base)) != 0)
-		ereport(ERROR,
-				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("a toaster joins ropes of different values"));
+	check_base(rope, other);
+	check_range(rope->maker, start, len, other->len);
+	check_length(rope, len);
 	sliced_rope_add_rope(rope, other, start, len);
+}
+
+static void
+rope_add_bytes(SlicedRope *rope, const char *bytes, uint32 len)
+{
+	check_length(rope, len);
+	sliced_rope_add_bytes(rope, bytes, len);
+}
+
+static void
+rope_add_changed(SlicedRope *rope, const char *bytes, uint32 len, SlicedDocument *old,
+				 const SlicedRope *whole, uint32 start, uint32 old_len)
+{
+	const char *old_bytes = document_need(old, start, old_len);
+	uint32		suffix = sliced_common_suffix(old_bytes + old_len, bytes + len, Min(len, old_len));
+
+	check_base(rope, whole);
+	check_range(rope->maker, start, old_len, whole->len);
+	check_length(rope, len);
+	if (suffix < len && suffix < SLICED_SIMILAR)
+		suffix = 0;
+	sliced_rope_add_similar(rope, bytes, len - suffix, old_bytes, old_len - suffix, whole, start);
+	sliced_rope_add_rope(rope, whole, start + old_len - suffix, suffix);
 }
 
 static const SlicedApi sliced_api_functions = {
@@ -78,10 +143,11 @@ static const SlicedApi sliced_api_functions = {
 	.document_size = document_size,
 	.document_need = document_need,
 	.document_datum = document_datum,
-	.rope_of_document = sliced_document_rope,
+	.rope_of_document = rope_of_document,
 	.rope_begin = rope_begin,
 	.rope_add_rope = rope_add_rope,
-	.rope_add_bytes = sliced_rope_add_bytes,
+	.rope_add_bytes = rope_add_bytes,
+	.rope_add_changed = rope_add_changed,
 	.result_rope = sliced_result_of_rope,
 	.result_unchanged = sliced_result_unchanged,
 	.subscripts_are_harmless = sliced_subscripts_are_harmless,

@@ -327,6 +327,26 @@ sliced_registered_default(Oid type)
 	return entry->registered;
 }
 
+/* Nothing else would keep us from a loop, or from memory that is not ours. */
+static bool
+is_sound(const SlicedToaster *toaster)
+{
+	const SlicedPolicy *policy = &toaster->policy;
+
+	if (policy->pieces < 0 || policy->pieces_max < policy->pieces ||
+		toaster->nswaps < 0 || (toaster->nswaps > 0 && toaster->swaps == NULL))
+		return false;
+	for (int i = 0; i < toaster->nswaps; i++)
+	{
+		const SlicedSwap *swap = &toaster->swaps[i];
+
+		if (swap->kind < SLICED_SWAP_READ || swap->kind > SLICED_SWAP_EDIT || swap->ours == NULL ||
+			(!OidIsValid(swap->core) && swap->theirs == NULL))
+			return false;
+	}
+	return true;
+}
+
 const SlicedToaster *
 sliced_registered_load(SlicedRegistered *registered)
 {
@@ -353,6 +373,11 @@ sliced_registered_load(SlicedRegistered *registered)
 				errmsg("function %s returned a toaster for interface %u of pg_sliced, which has interface %u",
 					   format_procedure(function), toaster->api, SLICED_TOASTER_API),
 				errhint("Install releases of both extensions that belong together."));
+	if (!is_sound(toaster))
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("function %s returned a toaster with an impossible policy or functions to exchange",
+					   format_procedure(function)));
 	/* that function may have done anything, and the list may be another one by now */
 	if (before == registry_generation)
 		registered->toaster = toaster;
@@ -434,6 +459,21 @@ sliced_registered_of(Oid function)
 		if (((SlicedRegistered *) lfirst(lc))->function == function)
 			return lfirst(lc);
 	return NULL;
+}
+
+const char *
+sliced_toaster_name(const SlicedToaster *toaster)
+{
+	ListCell   *lc;
+
+	foreach(lc, registered_toasters)
+	{
+		SlicedRegistered *registered = lfirst(lc);
+
+		if (registered->toaster == toaster)
+			return NameStr(registered->name);
+	}
+	return "?";
 }
 
 void

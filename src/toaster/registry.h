@@ -64,6 +64,9 @@ extern char *sliced_registered_names(Oid type);
  */
 #define SLICED_LOOKS	5
 
+/* The name that a toaster, which has been loaded, is registered under; "?" if it is not any more. */
+extern const char *sliced_toaster_name(const SlicedToaster *toaster);
+
 /* Changes whenever some function has changed. */
 extern uint64 sliced_registry_generation(void);
 

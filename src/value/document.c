@@ -163,7 +163,10 @@ get_document(const struct varatt_external *ptr, MemoryContext owner)
 SlicedDocument *
 sliced_document_at(const struct varatt_external *ptr, FunctionCallInfo fcinfo)
 {
-	return get_document(ptr, fcinfo == NULL ? NULL : fcinfo->flinfo->fn_mcxt);
+	SlicedDocument *doc = get_document(ptr, fcinfo == NULL ? NULL : fcinfo->flinfo->fn_mcxt);
+
+	doc->reader = fcinfo == NULL ? InvalidOid : fcinfo->flinfo->fn_oid;
+	return doc;
 }
 
 /* Read bytes [from, to) of a promise: some are of its base, which is a document too. */

@@ -19,6 +19,7 @@ struct SlicedDocument
 {
 	SlicedPartial partial;		/* its bytes, as far as they have been needed */
 	struct varatt_external ptr;
+	Oid			reader;			/* the function that asked for it last, or InvalidOid */
 	uint64		used;			/* when it was used last */
 	int			pins;			/* who needs it while others are read */
 	MemoryContext owner;		/* of the expression that first asked for it; or NULL */
