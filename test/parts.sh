@@ -4,11 +4,11 @@
 # of test/lib.sh in place, and prints a line "ok - ..." or "not ok - ..."
 # for each of its tests, and "# ..." to tell more.
 
-all_parts="lint tree unit regress isolation tap model fuzz tiny core bench"
+all_parts="lint tree unit regress contrib isolation tap model fuzz tiny core bench"
 
 # The checkout without what is made from it, as a tar file.
 checkout_files() {
-    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='*.o' --exclude='*.so' -cf - .
+    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='./contrib/*/output' --exclude='*.o' --exclude='*.so' -cf - .
 }
 
 # A copy of the checkout that PGS_USER may write to: nobody but we may be able
@@ -74,7 +74,7 @@ installcheck() {
     local output=$1 log=$T/installcheck
     shift
     copy_checkout
-    as_user make -s -C "$PGS_TMP/checkout" PG_CONFIG="$PG_CONFIG" installcheck "$@" >"$log" 2>&1 ||
+    as_user make -s -C "$PGS_TMP/checkout/${subdir:-}" PG_CONFIG="$PG_CONFIG" installcheck "$@" >"$log" 2>&1 ||
         grep -qE '^not ok|\.\.\. FAILED' "$log" || {
         echo "not ok - make installcheck"
         tail "$log" | sed 's/^/# /'
@@ -86,6 +86,7 @@ installcheck() {
              sub(/^ *(test +)?/, ""); print verdict " - " $1; next }
          { print "  " $0 }' "$log" >"$T/verdict"
     # For looking at, and for copying results to expected.
+    output=${subdir:+$subdir/}$output
     rm -rf "${root:?}/$output"
     cp -r "$PGS_TMP/checkout/$output" "$root/$output" 2>/dev/null || true
     if is_tiny; then
@@ -133,6 +134,16 @@ part_regress() {
     server_start regress
     installcheck test/output ISOLATION= ${only:+"$only"}
     server_stop regress
+}
+
+# Extensions that build on ours, which the tree has as well.
+part_contrib() {
+    local subdir
+    server_start contrib
+    for subdir in $(cd "$root" && echo contrib/*); do
+        installcheck output
+    done
+    server_stop contrib
 }
 
 part_isolation() {
@@ -190,6 +201,7 @@ is_tiny() { [ -n "${PGS_CPPFLAGS:-}" ]; }
 has() {
     case $1 in
         lint | tree | tiny | valgrind) ;;
+        contrib) [ -d "$root/contrib" ] ;;
         regress) [ -d "$root/test/sql" ] ;;
         isolation) [ -d "$root/test/specs" ] ;;
         tap) [ -d "$root/test/t" ] ;;

@@ -1,0 +1,98 @@
+/*
+ * layout.c
+ *	  How an hstore is cut: entries, keys and short values together, each long value
+ *	  by itself.
+ *
+ * Then short values are read and changed without the long ones between them.  The
+ * head of a stored value lists the pieces, and every change writes it, so only
+ * so many of the longest values are cut out.
+ */
+#include "postgres.h"
+
+#include "stored.h"
+
+#define LONG_VALUE	(4 * 1024)
+
+/* At most so many long values. */
+static int
+max_long(uint32 len)
+{
+	return Min(4 + len / (1024 * 1024), 32);
+}
+
+static int
+longest_first(const void *a, const void *b)
+{
+	uint32		x = ((const SlicedCut *) a)->len;
+	uint32		y = ((const SlicedCut *) b)->len;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	uint32		x = ((const SlicedCut *) a)->start;
+	uint32		y = ((const SlicedCut *) b)->start;
+
+	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* The long values, in a palloc'd array. */
+static SlicedCut *
+find_long(const char *raw, uint32 len, int *nlong)
+{
+	HStore	   *hstore = (HStore *) (raw - VARHDRSZ);
+	HEntry	   *entries = ARRPTR(hstore);
+	uint32		strings = STRPTR(hstore) - raw;
+	SlicedCut  *found = palloc((len / LONG_VALUE + 1) * sizeof(SlicedCut));
+	int			n = 0;
+
+	for (uint32 i = 0; i < HS_COUNT(hstore); i++)
+	{
+		uint32		start = strings + HSE_ENDPOS(entries[2 * i]);
+		uint32		end = strings + HSE_ENDPOS(entries[2 * i + 1]);
+
+		/* nothing stored depends on it, but memory does */
+		if (end < start || end > len)
+			break;
+		if (end - start >= LONG_VALUE && n < len / LONG_VALUE)
+			found[n++] = (SlicedCut) {start, end - start, 0};
+	}
+	*nlong = n;
+	return found;
+}
+
+int
+stored_hstore_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
+{
+	SlicedCut  *values;
+	uint32		word;
+	int			nvalues;
+	uint32		done = 0;
+	int			n = 0;
+
+	memcpy(&word, raw, sizeof(word));
+	if ((word & HS_FLAG_NEWVERSION) == 0 ||
+		sizeof(word) + (uint64) (word & ~HS_FLAG_NEWVERSION) * 2 * sizeof(HEntry) > len)
+		return 0;
+	values = find_long(raw, len, &nvalues);
+	if (nvalues == 0)
+		return 0;
+	qsort(values, nvalues, sizeof(SlicedCut), longest_first);
+	nvalues = Min(nvalues, max_long(len));
+	qsort(values, nvalues, sizeof(SlicedCut), by_place);
+
+	*cuts = palloc((2 * nvalues + 1) * sizeof(SlicedCut));
+	for (int i = 0; i < nvalues; i++)
+	{
+		if (done < values[i].start)
+			(*cuts)[n++] = (SlicedCut) {done, values[i].start - done, 0};
+		(*cuts)[n++] = (SlicedCut) {values[i].start, values[i].len, i + 1};
+		done = values[i].start + values[i].len;
+	}
+	if (done < len)
+		(*cuts)[n++] = (SlicedCut) {done, len - done, 0};
+	*ncuts = n;
+	return nvalues + 1;
+}

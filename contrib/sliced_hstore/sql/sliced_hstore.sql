@@ -1,0 +1,75 @@
+-- hstores in a sliced table: the same rows as from heap, from a part of the value.
+SET client_min_messages = warning;
+CREATE EXTENSION sliced_hstore CASCADE;
+RESET client_min_messages;
+SELECT name, type, extension, is_default FROM sliced.toasters WHERE extension = 'sliced_hstore';
+
+CREATE TABLE in_heap (id int PRIMARY KEY, h hstore) USING heap;
+CREATE TABLE in_slices (id int PRIMARY KEY, h hstore) USING sliced;
+-- 2000 short values, three long ones, and NULLs
+INSERT INTO in_heap SELECT 1, hstore(array_agg('key' || i), array_agg(CASE WHEN i % 9 > 0 THEN 'value ' || i END))
+        || hstore(ARRAY['long', 'longer', 'z'], ARRAY[repeat('long ', 2000), (SELECT string_agg(md5(j::text), '') FROM generate_series(1, 20000) j), NULL])
+    FROM generate_series(1, 2000) i;
+INSERT INTO in_heap VALUES (2, ''), (3, NULL), (4, 'a=>1, b=>NULL');
+INSERT INTO in_slices TABLE in_heap;
+
+-- the same expression of both tables; an error's text is the result as well
+CREATE FUNCTION result(expression text, relation text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT string_agg(coalesce((%s)::text, ''NULL''), ''; '' ORDER BY id) FROM %I', expression, relation) INTO result;
+    RETURN left(result, 100) || CASE WHEN length(result) > 100 THEN ' ... ' || md5(result) ELSE '' END;
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLERRM;
+END $$;
+CREATE FUNCTION change(expression text, relation text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('UPDATE %I SET %s', relation, expression);
+    EXECUTE format('SELECT string_agg(coalesce(md5(hstore_send(h)), ''NULL''), ''; '' ORDER BY id) FROM %I', relation) INTO result;
+    RETURN result;
+EXCEPTION WHEN OTHERS THEN
+    RETURN 'error: ' || SQLERRM;
+END $$;
+
+\pset format unaligned
+\pset tuples_only on
+SELECT e, CASE WHEN result(e, 'in_slices') = result(e, 'in_heap') THEN result(e, 'in_heap') ELSE 'DIFFERENT: ' || result(e, 'in_slices') END
+FROM (VALUES ('h -> ''key7'''), ('h -> ''key9'''), ('h -> ''none'''), ('h -> ''longer'''), ('h -> ''z'''), ('h -> NULL'),
+    ('h -> ARRAY[''key1'', ''none'', ''key2000'', NULL, ''key1'']'), ('h -> ''{{key1,a},{b,key3}}''::text[]'), ('h -> ''{}''::text[]'),
+    ('slice(h, ARRAY[''key1'', ''key9'', ''none''])'), ('h ? ''key9'''), ('exist(h, ''none'')'), ('isexists(h, ''a'')'), ('defined(h, ''key9'')'), ('isdefined(h, ''key10'')'),
+    ('h ?| ARRAY[''none'', ''key1'']'), ('h ?& ARRAY[''key1'', ''key2000'']'), ('h ?& ARRAY[''key1'', ''none'']'), ('h ?& ''{}''::text[]'), ('h ?| ''{}''::text[]'), ('h ?| NULL'),
+    ('h @> ''key1=>"value 1", key9=>NULL'''), ('h @> ''key1=>"value 2"'''), ('''a=>1'' <@ h'), ('h @> ''a=>1'''), ('h <@ ''a=>1, b=>NULL, c=>3'''), ('h[''key7'']'), ('h[''none'']'), ('h[NULL]'),
+    ('h[''key'' || id]'), ('(h || ''key7=>x'') -> ''key7'''), ('h -> ARRAY[h -> ''a'', ''b'']')) v(e);
+
+SELECT e, CASE WHEN s.change <> h.change THEN 'DIFFERENT: ' || s.change WHEN s.change ~ 'error' THEN s.change ELSE 'the same' END
+FROM (VALUES ('h = h || ''key7=>seven'''), ('h = h || ''key7=>seven'''), ('h = h || ''new=>1, aaaa=>NULL, zzzzzzzzzzzzz=>3'''), ('h = ''first=>1, key1=>mine'' || h'), ('h = h || ''''::hstore'),
+    ('h[''key5''] = ''five'''), ('h[''key5''] = NULL, h[''key6''] = ''six'''), ('h[NULL] = ''x'''), ('h = delete(h, ''key11'')'), ('h = h - ''none''::text'), ('h = h - ARRAY[''key12'', ''none'', NULL, ''key13'']'),
+    ('h = h - ''key14=>"value 14", key15=>"no", key18=>NULL''::hstore'), ('h = h - ''key99''::text || ''key99=>back'''), ('h = (h || ''y=>1'') || hstore(''z'', h -> ''key1'')'), ('h = h || h'),
+    ('h = h || ''longer=>short'''), ('h = slice(h, ARRAY[''key1'', ''key2'']) || h'), ('h = CASE WHEN h ? ''key1'' THEN h - ''key1''::text ELSE h END'),
+    ('h = (SELECT hstore(array_agg(k), array_agg(v)) FROM each(h) s(k, v) WHERE k <> ''key20'')')) v(e),
+    change(e, 'in_slices') s, change(e, 'in_heap') h;
+SELECT * FROM sliced.verify('in_slices');
+\pset tuples_only off
+
+-- what plans call
+EXPLAIN (VERBOSE, COSTS OFF) SELECT h['a'], slice(h, '{a}') FROM in_slices WHERE h ? 'a';
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE in_slices SET h['a'] = 'x', h['b'] = h -> 'c' WHERE id = 1;
+-- in other schemas
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION sliced_hstore SET SCHEMA elsewhere;
+CREATE SCHEMA theirs;
+ALTER EXTENSION hstore SET SCHEMA theirs;
+SET search_path = public, theirs;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT slice(h, '{a}') FROM in_slices;
+
+-- bytes stay when the toaster goes
+CREATE TABLE before AS SELECT id, md5(hstore_send(h)) FROM in_slices;
+DROP EXTENSION sliced_hstore;
+SELECT count(*) FROM before b JOIN in_slices s USING (id) WHERE b.md5 IS DISTINCT FROM md5(hstore_send(h));
+EXPLAIN (VERBOSE, COSTS OFF) SELECT slice(h, '{a}') FROM in_slices;
+DROP TABLE in_heap, in_slices, before;
+DROP EXTENSION hstore;
+DROP SCHEMA elsewhere, theirs;
