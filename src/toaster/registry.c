@@ -347,23 +347,45 @@ is_sound(const SlicedToaster *toaster)
 	return true;
 }
 
+static void
+add_context(void *arg)
+{
+	errcontext("function %s", (const char *) arg);
+}
+
+static const SlicedToaster *
+call_handler(Oid function)
+{
+	ErrorContextCallback context = {
+		.callback = add_context,
+		.arg = format_procedure(function),
+		.previous = error_context_stack
+	};
+	FmgrInfo	flinfo;
+	LOCAL_FCINFO(fcinfo, 1);
+	Datum		result;
+
+	error_context_stack = &context;
+	fmgr_info(function, &flinfo);
+	InitFunctionCallInfoData(*fcinfo, &flinfo, 1, InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = 0;
+	fcinfo->args[0].isnull = true;
+	result = FunctionCallInvoke(fcinfo);
+	error_context_stack = context.previous;
+	return fcinfo->isnull ? NULL : (const SlicedToaster *) DatumGetPointer(result);
+}
+
 const SlicedToaster *
 sliced_registered_load(SlicedRegistered *registered)
 {
 	Oid			function = registered->function;
 	uint64		before = registry_generation;
 	const SlicedToaster *toaster;
-	FmgrInfo	flinfo;
-	LOCAL_FCINFO(fcinfo, 1);
 
 	if (registered->toaster != NULL)
 		return registered->toaster;
-	fmgr_info(function, &flinfo);
-	InitFunctionCallInfoData(*fcinfo, &flinfo, 1, InvalidOid, NULL, NULL);
-	fcinfo->args[0].value = 0;
-	fcinfo->args[0].isnull = true;
-	toaster = (const SlicedToaster *) DatumGetPointer(FunctionCallInvoke(fcinfo));
-	if (fcinfo->isnull || toaster == NULL)
+	toaster = call_handler(function);
+	if (toaster == NULL)
 		ereport(ERROR,
 				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				errmsg("function %s returned no toaster", format_procedure(function)));

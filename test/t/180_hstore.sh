@@ -116,6 +116,7 @@ EXECUTE r;
 SELECT count(*) FROM costs JOIN theirs USING (id) WHERE hstore_send(costs.h) IS DISTINCT FROM hstore_send(theirs.h);
 SELECT name FROM sliced.toasters WHERE type = 'hstore'::regtype;
 \\! "$PGS_BINDIR/psql" -X -q -c 'CREATE EXTENSION sliced_hstore'
+DISCARD PLANS;
 EXPLAIN (VERBOSE, COSTS OFF) EXECUTE r;
 SQL
 sql -f "$PGS_TMP/kept.sql" >"$PGS_TMP/kept" 2>&1 || true

@@ -1,0 +1,113 @@
+#!/bin/bash
+# Toasters that raise errors or return nonsense: a clear error that names them, and
+# nothing stored depends on them.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+config=${PG_CONFIG:-pg_config}
+gcc -O1 -g -fPIC -shared -I"$PGS_ROOT/src" -isystem "$("$config" --includedir-server)" \
+    "$PGS_ROOT/test/t/toasters/hostile.c" -o "$PGS_TMP/hostile.so"
+
+server_start hostile
+sql <<SQL
+CREATE EXTENSION pg_sliced;
+CREATE EXTENSION hstore;
+CREATE FUNCTION noise(n int, seed int) RETURNS text LANGUAGE sql IMMUTABLE AS \$\$
+    SELECT string_agg(md5(seed || '.' || i), '') FROM generate_series(1, n / 32) i \$\$;
+CREATE TABLE t (id int, n int, j json, h hstore) USING sliced;
+INSERT INTO t SELECT id, 0, json_build_object('a', noise(20000, 1), 'b', noise(20000, id), 'c', noise(20000, 2)), hstore('k', noise(20000, 3)) FROM generate_series(1, 2) id;
+CREATE TABLE expected AS TABLE t;
+SQL
+different="SELECT count(*) FROM t FULL JOIN expected e USING (id) WHERE t.j::text IS DISTINCT FROM e.j::text OR t.h::text IS DISTINCT FROM e.h::text"
+
+# with SYMBOL: json has this toaster, and no other.
+with() {
+    sql -c 'DROP FUNCTION IF EXISTS json_toaster(json)' -c 'DROP FUNCTION IF EXISTS hstore_toaster(hstore)' \
+        -c "CREATE FUNCTION ${2:-json}_toaster(${2:-json}) RETURNS sliced.toaster_handler AS '$PGS_TMP/hostile.so', '$1' LANGUAGE C" 2>"$PGS_TMP/notices"
+}
+
+# refused SYMBOL STATEMENT ERROR [TYPE]: the statement ends in an error, the rows are what they were.
+refused() {
+    local got
+    with "$1" "${4:-}"
+    got=$(sql -c "$2" 2>&1 | grep -E '^(ERROR|CONTEXT|psql:.*ERROR)' | sed 's/^ERROR:  //; s/^CONTEXT:  //' || true)
+    case $got in
+        *"$3"*) echo "ok - $1: $(xargs -d '\n' <<<"$got")" ;;
+        *) is "$got" "$3" "$1: $2" ;;
+    esac
+    sql -c 'DROP FUNCTION IF EXISTS json_toaster(json)' -c 'DROP FUNCTION IF EXISTS hstore_toaster(hstore)' 2>"$PGS_TMP/notices"
+    is "$(sql -c "$different" -c "SELECT * FROM sliced.verify('t')")" 0 "$1: nothing has changed"
+}
+
+insert="INSERT INTO t SELECT 3, 0, json_build_object('a', noise(20000, 5))"
+update="UPDATE t SET j = json_build_object('a', noise(20000, 1), 'new', noise(20000, 7), 'c', noise(20000, 2))"
+
+# what a toaster's function returns is looked at before anything else
+refused fails "$insert" 'out of luck
+wrong_function json_toaster(json)'
+for symbol in is_null is_nothing; do
+    refused $symbol "$insert" 'function json_toaster(json) returned no toaster'
+done
+refused other_api "$insert" 'function json_toaster(json) returned a toaster for interface 99 of pg_sliced'
+for symbol in negative_pieces no_pieces no_swaps swap_of_no_kind swap_without_name swap_of_nothing; do
+    refused $symbol "$insert" 'function json_toaster(json) returned a toaster with an impossible policy or functions to exchange'
+    refused $symbol "SELECT j ->> 'a' FROM t" 'function json_toaster(json) returned a toaster with an impossible policy or functions to exchange'
+done
+
+column='toaster "json" of column "j" of table "t"'
+for symbol in cuts_overlap cuts_leave_a_gap cuts_end_early cuts_go_beyond cuts_go_round cuts_of_no_region cuts_of_less_than_no_region cuts_of_a_billion_regions \
+    cuts_of_negative_regions cuts_of_nothing cuts_are_nowhere cuts_are_many; do
+    refused $symbol "$insert" "bytes are not the value
+$column"
+done
+refused cut_fails "$insert" "out of luck
+$column"
+# a value that is written anew because little of the old one is left
+refused cuts_overlap "UPDATE t SET j = json_build_object('a', noise(20000, 1), 'short', true)" "$column"
+refused cuts_overlap "UPDATE t SET j = json_strip_nulls(j)" "$column"
+refused cuts_overlap "VACUUM FULL t" "toaster \"json\" of column \"j\""
+
+refused difference_is_none "$update" "a difference between two values does not lead to the new value
+$column"
+refused difference_is_wrong "$update" "a difference between two values does not lead to the new value
+$column"
+refused difference_goes_beyond "$update" "of a value of 60030 bytes
+$column"
+refused difference_looks_beyond "$update" "a toaster asks for bytes 10 to 4294967305 of a value of"
+refused difference_fails "$update" "out of luck
+$column"
+
+# functions are named by themselves
+wrong_function() {
+    with swaps_functions
+    sql -c 'DROP FUNCTION IF EXISTS json_text(json, text)' -c 'DROP FUNCTION IF EXISTS json_change(json)' \
+        -c "CREATE FUNCTION $2 AS '$PGS_TMP/hostile.so', '$1' LANGUAGE C STRICT" 2>"$PGS_TMP/notices"
+    refused swaps_functions "$3" "$4"
+}
+wrong_function read_beyond 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'function json_text(json,text) asks for bytes'
+wrong_function edit_beyond 'json_change(json) RETURNS json' 'UPDATE t SET j = json_strip_nulls(j)' 'function json_change(json) asks for bytes 1000000000 to 1000000001'
+wrong_function edit_huge 'json_change(json) RETURNS json' 'UPDATE t SET j = json_strip_nulls(j)' 'function json_change(json) makes a value of'
+wrong_function edit_of_another 'json_change(json) RETURNS json' 'UPDATE t SET j = json_strip_nulls(j)' 'function json_change(json) joins ropes of different values'
+
+refused subscript_fails "SELECT h['k'] FROM t" 'out of luck
+toaster "hstore"' hstore
+refused subscript_is_anything "SELECT h['k'] FROM t" 'a call that is to take the place of a subscript is not what was offered
+toaster "hstore"' hstore
+
+# functions that are not in C only claim the type, and are none
+sql -c "CREATE FUNCTION json_toaster(json) RETURNS sliced.toaster_handler LANGUAGE sql AS 'SELECT NULL::sliced.toaster_handler'" \
+    -c "CREATE FUNCTION other_toaster(json) RETURNS sliced.toaster_handler LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+is "$(sql -c "SELECT count(*) FROM sliced.toasters WHERE type = 'json'::regtype" -c "BEGIN; $insert; SELECT md5(j::text) FROM t WHERE id = 3; $update WHERE id = 3; SELECT length(j::text) FROM t WHERE id = 3; ROLLBACK")" \
+    "$(sql -c 'SELECT 0' -c "SELECT md5(json_build_object('a', noise(20000, 5))::text)" -c "SELECT length(json_build_object('a', noise(20000, 1), 'new', noise(20000, 7), 'c', noise(20000, 2))::text)")" \
+    "functions in SQL and PL/pgSQL are no toasters"
+sql -c 'DROP FUNCTION json_toaster(json)' -c 'DROP FUNCTION other_toaster(json)'
+
+# of what was written with a toaster everything is there without it
+with cuts_are_sound
+sql -c "$insert" -c "INSERT INTO expected SELECT * FROM t WHERE id = 3"
+is "$(sql -c "SELECT count(DISTINCT piece) > 1 FROM t, sliced.inspect(j) WHERE id = 3")" t "a toaster's order is kept in the value"
+sql -c 'DROP FUNCTION json_toaster(json)'
+is "$(sql -c "$different" -c "SELECT * FROM sliced.verify('t')")" 0 "and read without the toaster"
+sql -c 'VACUUM FULL t'
+is "$(sql -c "$different" -c "SELECT * FROM sliced.verify('t')")" 0 "VACUUM FULL writes it without"
+server_stop hostile
