@@ -51,7 +51,10 @@ add_old_strings(Making *m, uint32 start, uint32 end)
 	m->end += end - start;
 }
 
-/* Pairs [from, to) stay; their strings move if something before them has changed. */
+/*
+ * Pairs [from, to) stay.  Their strings move if something before them has changed,
+ * and the first entry of all bears a mark; otherwise their entries stay as well.
+ */
 static void
 add_old_pairs(Making *m, uint32 from, uint32 to)
 {
@@ -61,7 +64,7 @@ add_old_pairs(Making *m, uint32 from, uint32 to)
 
 	if (from == to)
 		return;
-	if (m->count == from && m->end == start)
+	if (m->end == start && (m->count == 0) == (from == 0))
 		sliced_api()->rope_add_rope(m->entries, m->whole,
 									old->strings - (old->count - from) * 2 * sizeof(HEntry),
 									(to - from) * 2 * sizeof(HEntry));

@@ -44,7 +44,7 @@ update="UPDATE t SET j = json_build_object('a', noise(20000, 1), 'new', noise(20
 
 # what a toaster's function returns is looked at before anything else
 refused fails "$insert" 'out of luck
-wrong_function json_toaster(json)'
+function json_toaster(json)'
 for symbol in is_null is_nothing; do
     refused $symbol "$insert" 'function json_toaster(json) returned no toaster'
 done

@@ -44,13 +44,13 @@ FROM (VALUES ('h -> ''key7'''), ('h -> ''key9'''), ('h -> ''none'''), ('h -> ''l
     ('h @> ''key1=>"value 1", key9=>NULL'''), ('h @> ''key1=>"value 2"'''), ('''a=>1'' <@ h'), ('h @> ''a=>1'''), ('h <@ ''a=>1, b=>NULL, c=>3'''), ('h[''key7'']'), ('h[''none'']'), ('h[NULL]'),
     ('h[''key'' || id]'), ('(h || ''key7=>x'') -> ''key7'''), ('h -> ARRAY[h -> ''a'', ''b'']')) v(e);
 
-SELECT e, CASE WHEN s.change <> h.change THEN 'DIFFERENT: ' || s.change WHEN s.change ~ 'error' THEN s.change ELSE 'the same' END
+SELECT e, CASE WHEN s.outcome <> h.outcome THEN 'DIFFERENT: ' || s.outcome WHEN s.outcome ~ 'error' THEN s.outcome ELSE 'the same' END
 FROM (VALUES ('h = h || ''key7=>seven'''), ('h = h || ''key7=>seven'''), ('h = h || ''new=>1, aaaa=>NULL, zzzzzzzzzzzzz=>3'''), ('h = ''first=>1, key1=>mine'' || h'), ('h = h || ''''::hstore'),
     ('h[''key5''] = ''five'''), ('h[''key5''] = NULL, h[''key6''] = ''six'''), ('h[NULL] = ''x'''), ('h = delete(h, ''key11'')'), ('h = h - ''none''::text'), ('h = h - ARRAY[''key12'', ''none'', NULL, ''key13'']'),
-    ('h = h - ''key14=>"value 14", key15=>"no", key18=>NULL''::hstore'), ('h = h - ''key99''::text || ''key99=>back'''), ('h = (h || ''y=>1'') || hstore(''z'', h -> ''key1'')'), ('h = h || h'),
+    ('h = h - ''key14=>"value 14", key15=>"no", key18=>NULL''::hstore'), ('h = h - ''key99''::text || ''key99=>back'''), ('h = (h || ''y=>1'') || hstore(''z'', h -> ''key1'')'), ('h = h || h'), ('h = h || ''""=>NULL'''), ('h = h - ''''::text'), ('h = ''""=>""'' || h'), ('h = h - ''""=>""''::hstore'),
     ('h = h || ''longer=>short'''), ('h = slice(h, ARRAY[''key1'', ''key2'']) || h'), ('h = CASE WHEN h ? ''key1'' THEN h - ''key1''::text ELSE h END'),
     ('h = (SELECT hstore(array_agg(k), array_agg(v)) FROM each(h) s(k, v) WHERE k <> ''key20'')')) v(e),
-    change(e, 'in_slices') s, change(e, 'in_heap') h;
+    change(e, 'in_slices') s(outcome), change(e, 'in_heap') h(outcome);
 SELECT * FROM sliced.verify('in_slices');
 \pset tuples_only off
 
