@@ -23,12 +23,13 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
     RETURN SQLERRM;
 END $$;
+-- the hash is of all bytes, also those that hstore_send() does not show
 CREATE FUNCTION change(expression text, relation text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;
 BEGIN
     EXECUTE format('UPDATE %I SET %s', relation, expression);
-    EXECUTE format('SELECT string_agg(coalesce(md5(hstore_send(h)), ''NULL''), ''; '' ORDER BY id) FROM %I', relation) INTO result;
+    EXECUTE format('SELECT string_agg(coalesce(hstore_hash_extended(h, 0)::text, ''NULL''), ''; '' ORDER BY id) FROM %I', relation) INTO result;
     RETURN result;
 EXCEPTION WHEN OTHERS THEN
     RETURN 'error: ' || SQLERRM;

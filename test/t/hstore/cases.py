@@ -106,7 +106,7 @@ def main():
         # rows come back in any order
         returning = f"RETURNING id, show(h::text), {reading()} IS NULL" if "name" in where else ""
         print(("BEGIN;\n" if back else "") + f"UPDATE v SET {sets} {where} {returning};\n\\echo :SQLSTATE\n"
-              f"SELECT id, md5(hstore_send(h)), md5(d::text) FROM v {where} ORDER BY id;" + ("\nROLLBACK;" if back else ""))
+              f"SELECT id, md5(hstore_send(h)), hstore_hash_extended(h, 0), hstore_hash(d) FROM v {where} ORDER BY id;" + ("\nROLLBACK;" if back else ""))
         if R.random() < 0.05:
             print("DELETE FROM v;\nINSERT INTO v TABLE start;")
 
