@@ -40,11 +40,10 @@ by_place(const void *a, const void *b)
 
 /* The long values, in a palloc'd array. */
 static SlicedCut *
-find_long(const char *raw, uint32 len, int *nlong)
+find_long(HStore *hstore, uint32 len, int *nlong)
 {
-	HStore	   *hstore = (HStore *) (raw - VARHDRSZ);
 	HEntry	   *entries = ARRPTR(hstore);
-	uint32		strings = STRPTR(hstore) - raw;
+	uint32		strings = STRPTR(hstore) - (char *) hstore - VARHDRSZ;
 	SlicedCut  *found = palloc((len / LONG_VALUE + 1) * sizeof(SlicedCut));
 	int			n = 0;
 
@@ -53,10 +52,7 @@ find_long(const char *raw, uint32 len, int *nlong)
 		uint32		start = strings + HSE_ENDPOS(entries[2 * i]);
 		uint32		end = strings + HSE_ENDPOS(entries[2 * i + 1]);
 
-		/* nothing stored depends on it, but memory does */
-		if (end < start || end > len)
-			break;
-		if (end - start >= LONG_VALUE && n < len / LONG_VALUE)
+		if (end - start >= LONG_VALUE)
 			found[n++] = (SlicedCut) {start, end - start, 0};
 	}
 	*nlong = n;
@@ -67,16 +63,14 @@ int
 stored_hstore_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 {
 	SlicedCut  *values;
-	uint32		word;
+	HStore	   *hstore = hstore_of_bytes(raw, len);
 	int			nvalues;
 	uint32		done = 0;
 	int			n = 0;
 
-	memcpy(&word, raw, sizeof(word));
-	if ((word & HS_FLAG_NEWVERSION) == 0 ||
-		sizeof(word) + (uint64) (word & ~HS_FLAG_NEWVERSION) * 2 * sizeof(HEntry) > len)
+	if (hstore == NULL)
 		return 0;
-	values = find_long(raw, len, &nvalues);
+	values = find_long(hstore, len, &nvalues);
 	if (nvalues == 0)
 		return 0;
 	qsort(values, nvalues, sizeof(SlicedCut), longest_first);

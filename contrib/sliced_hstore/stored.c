@@ -131,6 +131,29 @@ hstore_in_memory(Datum datum)
 }
 
 HStore *
+hstore_of_bytes(const char *raw, uint32 len)
+{
+	HStore	   *hstore = (HStore *) (raw - VARHDRSZ);
+	uint64		strings;
+	HEntry	   *entries;
+	uint32		end = 0;
+
+	if (len < ENTRIES_AT || (hstore->size_ & HS_FLAG_NEWVERSION) == 0)
+		return NULL;
+	strings = ENTRIES_AT + (uint64) (hstore->size_ & ~HS_FLAG_NEWVERSION) * 2 * sizeof(HEntry);
+	if (strings > len)
+		return NULL;
+	entries = ARRPTR(hstore);
+	for (uint32 i = 0; i < HS_COUNT(hstore) * 2; i++)
+	{
+		if (HSE_ENDPOS(entries[i]) < end)
+			return NULL;
+		end = HSE_ENDPOS(entries[i]);
+	}
+	return strings + end == len ? hstore : NULL;
+}
+
+HStore *
 hstore_of_pairs(Pairs *pairs, int npairs)
 {
 	static void *make = NULL;

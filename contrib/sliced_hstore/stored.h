@@ -63,6 +63,7 @@ extern bool stored_hstore_has_value(const StoredHstore *h, uint32 i, const Pairs
 
 /* ---- for the toaster (toaster.c) ---- */
 
+/* How to cut these bytes: see layout.c. */
 extern int	stored_hstore_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
 
 #define CUT_MIN		(16 * 1024)	/* shorter hstores are not cut */
@@ -73,6 +74,13 @@ extern int	stored_hstore_cut(const char *raw, uint32 len, SlicedCut **cuts, int 
 extern void *hstore_symbol(void **place, const char *name);
 
 extern HStore *hstore_in_memory(Datum datum);
+
+/*
+ * These bytes, behind a varlena header, are an hstore of the present format; NULL if
+ * they are not.  Nobody else has looked at them.
+ */
+extern HStore *hstore_of_bytes(const char *raw, uint32 len);
+
 extern HStore *hstore_of_pairs(Pairs *pairs, int npairs);
 
 /* Their pairs, sorted; of an array of keys, without NULLs and what is there twice. */

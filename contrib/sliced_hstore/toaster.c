@@ -73,14 +73,14 @@ add_changed(Comparison *c, uint32 start, uint32 end, const char *bytes, uint32 l
 static SlicedRope *
 difference(SlicedDocument *doc, const char *raw, uint32 len)
 {
-	HStore	   *new = (HStore *) (raw - VARHDRSZ);
+	HStore	   *new = hstore_of_bytes(raw, len);
 	StoredHstore old;
 	Comparison	c = {.old = &old};
 	Pairs	   *pairs;
 	int			npairs;
 	uint32		at = 0;
 
-	if (!stored_hstore_open(doc, &old) || (new->size_ & HS_FLAG_NEWVERSION) == 0)
+	if (new == NULL || !stored_hstore_open(doc, &old))
 		return NULL;
 	c.whole = sliced_api()->rope_of_document(doc);
 	c.rope = sliced_api()->rope_begin(c.whole);

@@ -11,7 +11,12 @@ INSERT INTO in_heap SELECT 1, hstore(array_agg('key' || i), array_agg(CASE WHEN 
         || hstore(ARRAY['long', 'longer', 'z'], ARRAY[repeat('long ', 2000), (SELECT string_agg(md5(j::text), '') FROM generate_series(1, 20000) j), NULL])
     FROM generate_series(1, 2000) i;
 INSERT INTO in_heap VALUES (2, ''), (3, NULL), (4, 'a=>1, b=>NULL');
+-- one of the format before PostgreSQL 9.0
+CREATE CAST (bytea AS hstore) WITHOUT FUNCTION;
+INSERT INTO in_heap SELECT 5, ('\x0200000001000050000000000100000003a00000'::bytea || 'a' || convert_to(string_agg(md5(i::text), ''), 'SQL_ASCII') || 'b')::hstore
+    FROM generate_series(1, 640) i;
 INSERT INTO in_slices TABLE in_heap;
+SELECT hstore_version_diag(s.h), length(s.h -> 'a'), s.h ? 'b' AS b, count(*) AS slices FROM in_slices s, sliced.inspect(h) WHERE id = 5 GROUP BY 1, 2, 3;
 
 -- the same expression of both tables; an error's text is the result as well
 CREATE FUNCTION result(expression text, relation text) RETURNS text LANGUAGE plpgsql AS $$
@@ -55,6 +60,17 @@ FROM (VALUES ('h = h || ''key7=>seven'''), ('h = h || ''key7=>seven'''), ('h = h
 SELECT * FROM sliced.verify('in_slices');
 \pset tuples_only off
 
+-- bytes that are no hstore: stored and read like any others
+CREATE CAST (hstore AS bytea) WITHOUT FUNCTION;
+CREATE TABLE broken (id int, h hstore) USING sliced;
+INSERT INTO broken SELECT n, (decode(start, 'hex') || decode((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 2000) i), 'hex'))::hstore
+    FROM (VALUES (1, '02000080ffff0080ffff00000000000000000000'), (2, 'ffffffff'), (3, '02000080')) v(n, start);
+UPDATE broken SET h = (h::bytea || '!')::hstore;
+SELECT id, length(h::bytea), right(md5(h::bytea), 4) FROM broken;
+SELECT * FROM sliced.verify('broken');
+DROP TABLE broken;
+DROP CAST (bytea AS hstore);
+DROP CAST (hstore AS bytea);
 -- what plans call
 EXPLAIN (VERBOSE, COSTS OFF) SELECT h['a'], slice(h, '{a}') FROM in_slices WHERE h ? 'a';
 EXPLAIN (VERBOSE, COSTS OFF) UPDATE in_slices SET h['a'] = 'x', h['b'] = h -> 'c' WHERE id = 1;
