@@ -105,9 +105,9 @@ static const SlicedToaster toaster = {
 	.policy = {
 		.cut = stored_hstore_cut,
 		.cut_min = CUT_MIN,
-		/* we expect many short changes */
-		.pieces = 16,
-		.pieces_each = 2 * 1024 * 1024,
+		/* each long value is two of them: see layout.c */
+		.pieces = 24,
+		.pieces_each = 8 * 1024,
 		.pieces_max = 100
 	},
 	.difference = difference,
