@@ -166,8 +166,8 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 		return false;
 	work->namespace = registered->namespace;
 	work->public.unless_null = false;
-	toaster = sliced_registered_load(registered);
-	if (toaster->swap_subscript == NULL)
+	toaster = sliced_registered_try(registered);
+	if (toaster == NULL || toaster->swap_subscript == NULL)
 		return false;
 	sliced_at_work_begin(&at_work, toaster, NULL, 0);
 	call = toaster->swap_subscript(ref, kind, &work->public);

@@ -152,7 +152,9 @@ add_toaster(SlicedRegistered *registered)
 		return;
 	namespace = registered->namespace;
 	type_namespace = namespace_of_type(registered->type);
-	toaster = sliced_registered_load(registered);
+	toaster = sliced_registered_try(registered);
+	if (toaster == NULL)
+		return;
 	for (int i = 0; i < toaster->nswaps; i++)
 	{
 		const SlicedSwap *swap = &toaster->swaps[i];

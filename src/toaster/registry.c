@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <sys/stat.h>
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -401,6 +403,54 @@ sliced_registered_load(SlicedRegistered *registered)
 				errmsg("function %s returned a toaster with an impossible policy or functions to exchange",
 					   format_procedure(function)));
 	/* that function may have done anything, and the list may be another one by now */
+	if (before == registry_generation)
+		registered->toaster = toaster;
+	return toaster;
+}
+
+static bool
+file_exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+/* Is the library there that the function is in, as far as we can tell? */
+static bool
+has_library(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		isnull = true;
+	bool		result = true;
+	Datum		library;
+	char	   *path;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	library = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_probin, &isnull);
+	path = isnull ? NULL : TextDatumGetCString(library);
+	if (path != NULL && strncmp(path, "$libdir/", 8) == 0)
+		path = psprintf("%s/%s", pkglib_path, path + 8);
+	if (path != NULL && is_absolute_path(path))
+		result = file_exists(path) || file_exists(psprintf("%s%s", path, DLSUFFIX));
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+const SlicedToaster *
+sliced_registered_try(SlicedRegistered *registered)
+{
+	uint64		before = registry_generation;
+	const SlicedToaster *toaster;
+
+	if (registered->toaster != NULL)
+		return registered->toaster;
+	if (!has_library(registered->function))
+		return NULL;
+	toaster = call_handler(registered->function);
+	if (toaster == NULL || toaster->api != SLICED_TOASTER_API || !is_sound(toaster))
+		return NULL;
 	if (before == registry_generation)
 		registered->toaster = toaster;
 	return toaster;

@@ -43,6 +43,12 @@ extern SlicedRegistered *sliced_registered_default(Oid type);
  */
 extern const SlicedToaster *sliced_registered_load(SlicedRegistered *registered);
 
+/*
+ * The same, but NULL instead of such an error, or if the function's library is
+ * missing: who only reads does not need the toaster.
+ */
+extern const SlicedToaster *sliced_registered_try(SlicedRegistered *registered);
+
 /* The toaster of a type, the plain one if there is no other. */
 extern const SlicedToaster *sliced_toaster_of_type(Oid type);
 

@@ -51,8 +51,23 @@ done
 refused other_api "$insert" 'function json_toaster(json) returned a toaster for interface 99 of pg_sliced'
 for symbol in negative_pieces no_pieces no_swaps swap_of_no_kind swap_without_name swap_of_nothing; do
     refused $symbol "$insert" 'function json_toaster(json) returned a toaster with an impossible policy or functions to exchange'
-    refused $symbol "SELECT j ->> 'a' FROM t" 'function json_toaster(json) returned a toaster with an impossible policy or functions to exchange'
 done
+
+# who only reads does not need the toaster
+reads() { sql -c "SELECT md5(j ->> 'a') = md5(noise(20000, 1)), h['k'] = noise(20000, 3) FROM t WHERE id = 1" 2>&1; }
+for symbol in is_null is_nothing other_api negative_pieces swap_of_no_kind; do
+    with $symbol
+    is "$(reads)" 't|t' "$symbol: reading goes on"
+    with $symbol hstore
+    is "$(reads)" 't|t' "$symbol: reading by subscripts goes on"
+done
+mv "$PGS_TMP/hostile.so" "$PGS_TMP/elsewhere.so"
+is "$(reads)" 't|t' "without its library, reading goes on"
+is "$(sql -c "$insert" 2>&1 | grep -o 'could not access file\|function hstore_toaster(hstore)' | head -n 1)" '' "without its library, other columns are written"
+is "$(sql -c "UPDATE t SET h = hstore('k', noise(20000, 9))" 2>&1 | grep -o 'could not access file')" 'could not access file' "without its library, its columns are not"
+mv "$PGS_TMP/elsewhere.so" "$PGS_TMP/hostile.so"
+sql -c 'DELETE FROM t WHERE id = 3' -c 'DROP FUNCTION hstore_toaster(hstore)'
+is "$(sql -c "$different")" 0 "nothing has changed"
 
 column='toaster "json" of column "j" of table "t"'
 for symbol in cuts_overlap cuts_leave_a_gap cuts_end_early cuts_go_beyond cuts_go_round cuts_of_no_region cuts_of_less_than_no_region cuts_of_a_billion_regions \
