@@ -6,8 +6,9 @@
  *		heap_insert(rel, ...);
  *		SLICED_OPTION_END();
  *
- * After an error the relation has its own options again.  As with PG_TRY, nobody may
- * return from in between.
+ * The value is computed first: it may depend on the relation's own options.  After an
+ * error the relation has them again.  As with PG_TRY, nobody may return from in
+ * between.
  */
 #ifndef SLICED_BASE_OPTIONS_H
 #define SLICED_BASE_OPTIONS_H
@@ -26,7 +27,8 @@ typedef struct SlicedOptions
 #define SLICED_OPTION_BEGIN(rel, option, value) \
 	do { \
 		SlicedOptions sliced_options; \
-		sliced_options_exchange(&sliced_options, rel)->option = (value); \
+		int			sliced_value = (value); \
+		sliced_options_exchange(&sliced_options, rel)->option = sliced_value; \
 		PG_TRY(); \
 		{ \
 			do { } while (0)
