@@ -18,6 +18,15 @@ UPDATE missing SET i[m:1 / n] = '{1}';
 UPDATE missing SET i[m + 1:2] = ARRAY[1 / n];
 UPDATE missing SET i[2] = 5, i[4:5] = '{1,2}' RETURNING i;
 DROP TABLE missing;
+-- a field of an element is assigned: core puts in the old element, also if its type is a domain, with constraints or without
+CREATE DOMAIN any_pair AS pair;
+CREATE DOMAIN some_pair AS any_pair CHECK ((VALUE).x > 0);
+CREATE TABLE fields (p pair[], a any_pair[], s some_pair[]) USING sliced;
+INSERT INTO fields VALUES ('{"(1,{2})"}', '{"(1,{2})"}', '{"(1,{2})"}');
+UPDATE fields SET p[1].x = 5, a[1].x = 5, s[1].x = 5 RETURNING *;
+UPDATE fields SET p[1].y[1] = 6, a[1].y[1] = 6, s[1].y[1] = 6, p[1].x = 7, a[1].x = 7, s[1].x = 7 RETURNING *;
+DROP TABLE fields;
+DROP DOMAIN any_pair CASCADE;
 -- other types have subscripts that work in other ways, but for vectors, whose subscripts core takes for those of arrays
 EXPLAIN (VERBOSE, COSTS OFF) SELECT indkey[0], (point '(1,2)')[0], ('name'::name)[0] FROM arrays, pg_index;
 -- the type of an element is varchar(20), not any

@@ -161,6 +161,9 @@ needs_old_value(Node *new)
 {
 	if (IsA(new, CoerceToDomain))
 		return needs_old_value((Node *) ((CoerceToDomain *) new)->arg);
+	/* planned, that is what is left of a domain without constraints */
+	if (IsA(new, RelabelType))
+		return needs_old_value((Node *) ((RelabelType *) new)->arg);
 	return (IsA(new, FieldStore) && IsA(((FieldStore *) new)->arg, CaseTestExpr)) ||
 		(IsA(new, SubscriptingRef) && IsA(((SubscriptingRef *) new)->refexpr, CaseTestExpr));
 }
