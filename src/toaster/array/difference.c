@@ -89,6 +89,8 @@ remember_old_blocks(Comparison *c)
 		uint32		at = c->old_from + i * c->block;
 		uint32		slot = slot_of(c, c->old + at);
 
+		CHECK_FOR_INTERRUPTS();
+
 		/* of those that are the same the first, which more are likely to follow */
 		if (c->table[slot] == 0)
 			c->table[slot] = at;
@@ -133,12 +135,13 @@ compare_moved(Comparison *c)
 		uint32		old_at;
 		uint32		len = find_run(c, done, &begin, &old_at);
 
+		/* where nothing is found, a hundred million elements take many seconds */
+		CHECK_FOR_INTERRUPTS();
 		if (len == 0)
 		{
 			at += c->step;
 			continue;
 		}
-		CHECK_FOR_INTERRUPTS();
 		sliced_rope_add_bytes(c->rope, c->new + done, begin - done);
 		sliced_rope_add_base(c->rope, old_at, len);
 		done = begin + len;
