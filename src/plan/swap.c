@@ -138,6 +138,35 @@ with_typmod(const SubscriptingRef *ref, Expr *expr)
 								 COERCE_IMPLICIT_CAST);
 }
 
+/*
+ * Is the new value made of the old one, as in c[5].field = ...?  Core gives it to the
+ * expression as a CaseTestExpr, wherever in it that is, which a function's argument
+ * cannot have.  Others of that kind belong to a CASE, or to a coercion of arrays.
+ */
+static bool
+contains_old_value(Node *node, void *context)
+{
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, CaseTestExpr))
+		return true;
+	if (IsA(node, ArrayCoerceExpr))
+		return contains_old_value((Node *) ((ArrayCoerceExpr *) node)->arg, context);
+	if (IsA(node, CaseExpr) && ((CaseExpr *) node)->arg != NULL)
+	{
+		CaseExpr   *expr = (CaseExpr *) node;
+
+		foreach(lc, expr->args)
+			if (contains_old_value((Node *) lfirst_node(CaseWhen, lc)->result, context))
+				return true;
+		return contains_old_value((Node *) expr->arg, context) ||
+			contains_old_value((Node *) expr->defresult, context);
+	}
+	return expression_tree_walker(node, contains_old_value, context);
+}
+
 /* Put another expression in the place of a subscript in memory. */
 static void
 replace_subscript(SubscriptingRef *ref, const Expr *expr)
@@ -162,7 +191,8 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 	SlicedAtWork at_work;
 	FuncExpr   *call;
 
-	if (registered == NULL || (ref->refassgnexpr != NULL) != (kind == SLICED_SWAP_EDIT))
+	if (registered == NULL || (ref->refassgnexpr != NULL) != (kind == SLICED_SWAP_EDIT) ||
+		contains_old_value((Node *) ref->refassgnexpr, NULL))
 		return false;
 	work->namespace = registered->namespace;
 	work->public.unless_null = false;

@@ -295,7 +295,8 @@ find_default(Oid type)
 
 		if (result != NULL)
 			break;
-		if (other != ANYOID && other != type && IsBinaryCoercible(type, other))
+		if (other != type && (other == ANYARRAYOID || get_typtype(other) != TYPTYPE_PSEUDO) &&
+			IsBinaryCoercible(type, other))
 			result = choose_default(other);
 	}
 	return result;

@@ -155,19 +155,6 @@ swap_fetch(SubscriptingRef *ref, SlicedSwapWork *work)
 	return make_call(function, ref, args);
 }
 
-/* Does the new value consist of the old one, with a field of it changed? */
-static bool
-needs_old_value(Node *new)
-{
-	if (IsA(new, CoerceToDomain))
-		return needs_old_value((Node *) ((CoerceToDomain *) new)->arg);
-	/* planned, that is what is left of a domain without constraints */
-	if (IsA(new, RelabelType))
-		return needs_old_value((Node *) ((RelabelType *) new)->arg);
-	return (IsA(new, FieldStore) && IsA(((FieldStore *) new)->arg, CaseTestExpr)) ||
-		(IsA(new, SubscriptingRef) && IsA(((SubscriptingRef *) new)->refexpr, CaseTestExpr));
-}
-
 static FuncExpr *
 swap_assignment(SubscriptingRef *ref, SlicedSwapWork *work)
 {
@@ -182,7 +169,7 @@ swap_assignment(SubscriptingRef *ref, SlicedSwapWork *work)
 	Node	   *all = make_int_array(subscripts);
 	List	   *args;
 
-	if (!OidIsValid(function) || needs_old_value((Node *) ref->refassgnexpr))
+	if (!OidIsValid(function))
 		return NULL;
 	if (!sliced_is_harmless((Node *) ref->refassgnexpr) && !none_is_null(subscripts))
 	{
