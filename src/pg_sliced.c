@@ -30,6 +30,5 @@ _PG_init(void)
 	sliced_column_init();
 	sliced_label_init();
 	sliced_api_init();
-	sliced_swap_init();
-	sliced_run_init();
+	sliced_hooks_init();
 }

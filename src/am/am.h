@@ -12,6 +12,7 @@
 
 #include "access/heapam.h"
 #include "access/tableam.h"
+#include "base/compat.h"
 
 /* heap's routine, for what we wrap */
 extern const TableAmRoutine *sliced_heap;
@@ -19,8 +20,28 @@ extern const TableAmRoutine *sliced_heap;
 /* scan.c: rows on their way out */
 extern void sliced_scan_callbacks(TableAmRoutine *routine);
 
+/* Has the slot that heap has filled a marked row?  Then flag it, in a copy. */
+extern void sliced_flag_row(Relation rel, TupleTableSlot *slot);
+
+/* The same in a scan: not if only columns are taken from the slot. */
+extern void sliced_flag_scanned_row(TableScanDesc scan, TupleTableSlot *slot);
+
 /* modify.c: rows on their way in, and out of the world */
 extern void sliced_modify_callbacks(TableAmRoutine *routine);
+extern void sliced_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
+								uint32 options, BulkInsertState bistate);
+extern void sliced_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
+											uint32 options, BulkInsertState bistate,
+											uint32 spec_token);
+extern void sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
+								CommandId cid, uint32 options, BulkInsertState bistate);
+extern TM_Result sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
+									 CommandId cid, uint32 options, Snapshot snapshot,
+									 Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
+									 LockTupleMode *lockmode, TU_UpdateIndexes *update_indexes);
+extern TM_Result sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
+									 uint32 options, Snapshot snapshot, Snapshot crosscheck,
+									 bool wait, TM_FailureData *tmfd);
 
 /*
  * heapam has stored 'stored' in place of 'tuple': make the two one and the same row
@@ -29,7 +50,7 @@ extern void sliced_modify_callbacks(TableAmRoutine *routine);
 extern void sliced_header_adopt(HeapTuple tuple, HeapTuple stored);
 
 /* foreign_toast.c: toast relations, and tables, that others have exchanged */
-extern void sliced_foreign_toast_callbacks(TableAmRoutine *routine);
+extern void sliced_new_file_check(Relation rel);
 
 /*
  * The slot has a marked row, as it is on disk, of a table with a foreign toast
@@ -45,14 +66,21 @@ extern void sliced_slot_flatten(Relation rel, TupleTableSlot *slot);
 extern void sliced_toast_take_over(Relation rel);
 
 /* rewrite.c: VACUUM FULL and CLUSTER */
-extern void sliced_relation_copy_for_cluster(Relation OldTable, Relation NewTable,
-											 Relation OldIndex, bool use_sort,
-											 TransactionId OldestXmin,
-											 TransactionId *xid_cutoff,
-											 MultiXactId *multi_cutoff,
-											 double *num_tuples,
-											 double *tups_vacuumed,
-											 double *tups_recently_dead);
+extern void sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation index,
+											 bool use_sort, TransactionId oldest_xmin,
+											 Snapshot snapshot, TransactionId *xid_cutoff,
+											 MultiXactId *multi_cutoff, double *num_tuples,
+											 double *tups_vacuumed, double *tups_recently_dead);
+
+/*
+ * repack.c: copy the rows that 'snapshot' sees, while others go on changing the old
+ * table.  REPACK CONCURRENTLY then repeats their changes.
+ */
+extern void sliced_copy_visible(Relation oldrel, Relation newrel, Relation index,
+								bool use_sort, Snapshot snapshot, double *num_tuples);
+
+/* thunks.c: callbacks whose arguments depend on the major */
+extern void sliced_thunk_callbacks(TableAmRoutine *routine);
 
 /* heap_bridge.c: where heapam insists on heap */
 extern void sliced_bridge_init(void);

@@ -125,10 +125,9 @@ table_to_be_repacked(Relation rel)
 	return result;
 }
 
-static void
-sliced_relation_set_new_filenode(Relation rel, const RelFileNode *newrnode,
-								 char persistence, TransactionId *freeze_xid,
-								 MultiXactId *min_multi)
+/* A relation gets a file: is it one that we must refuse? */
+void
+sliced_new_file_check(Relation rel)
 {
 	char	   *table = table_to_be_repacked(rel);
 
@@ -139,11 +138,4 @@ sliced_relation_set_new_filenode(Relation rel, const RelFileNode *newrnode,
 					   table),
 				errdetail("The table would keep its own access method, which cannot read them."),
 				errhint("Run pg_repack with PGOPTIONS='-c default_table_access_method=heap'."));
-	sliced_heap->relation_set_new_filenode(rel, newrnode, persistence, freeze_xid, min_multi);
-}
-
-void
-sliced_foreign_toast_callbacks(TableAmRoutine *routine)
-{
-	routine->relation_set_new_filenode = sliced_relation_set_new_filenode;
 }

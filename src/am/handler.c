@@ -28,7 +28,7 @@ sliced_relation_toast_am(Relation rel)
 static void
 sliced_relation_fetch_toast_slice(Relation toastrel, Oid valueid, int32 attrsize,
 								  int32 sliceoffset, int32 slicelength,
-								  struct varlena *result)
+								  varlena *result)
 {
 	if (!sliced_promise_read(toastrel, valueid, attrsize, sliceoffset, slicelength,
 							 VARDATA(result)) &&
@@ -50,8 +50,7 @@ sliced_handler(PG_FUNCTION_ARGS)
 		sliced_scan_callbacks(&routine);
 		sliced_modify_callbacks(&routine);
 		sliced_bridge_callbacks(&routine);
-		sliced_foreign_toast_callbacks(&routine);
-		routine.relation_copy_for_cluster = sliced_relation_copy_for_cluster;
+		sliced_thunk_callbacks(&routine);
 		routine.relation_toast_am = sliced_relation_toast_am;
 		routine.relation_fetch_toast_slice = sliced_relation_fetch_toast_slice;
 		sliced_routine = &routine;

@@ -61,7 +61,7 @@ pin_page(Relation rel, BlockNumber block)
 	if (RelationUsesLocalBuffers(rel))
 		return ReadBuffer(rel, block);
 	if (!BufferIsValid(recent) ||
-		!ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, recent))
+		!ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, recent))
 		recent = ReadBuffer(rel, block);
 	return recent;
 }
@@ -125,7 +125,7 @@ sliced_header_adopt(HeapTuple tuple, HeapTuple stored)
 }
 
 static void
-insert_row(Relation rel, SlicedRowToast *rt, CommandId cid, int options,
+insert_row(Relation rel, SlicedRowToast *rt, CommandId cid, uint32 options,
 		   BulkInsertState bistate)
 {
 	if (!is_long_inline_row(rt))
@@ -140,7 +140,7 @@ insert_row(Relation rel, SlicedRowToast *rt, CommandId cid, int options,
 
 static void
 insert_rows(Relation rel, TupleTableSlot **slots, int nslots, bool any_long,
-			CommandId cid, int options, BulkInsertState bistate)
+			CommandId cid, uint32 options, BulkInsertState bistate)
 {
 	if (!any_long)
 	{
@@ -158,17 +158,19 @@ typedef struct Update
 	Relation	rel;
 	ItemPointer tid;
 	CommandId	cid;
+	uint32		options;
 	Snapshot	crosscheck;
 	bool		wait;
 	TM_FailureData *tmfd;
 	LockTupleMode *lockmode;
+	TU_UpdateIndexes *update_indexes;
 } Update;
 
 static TM_Result
 update_row(const Update *u, HeapTuple newtup)
 {
-	return heap_update(u->rel, u->tid, newtup, u->cid, u->crosscheck, u->wait, u->tmfd,
-					   u->lockmode);
+	return heap_update(u->rel, u->tid, newtup, u->cid, u->options, u->crosscheck, u->wait,
+					   u->tmfd, u->lockmode, u->update_indexes);
 }
 
 static TM_Result
@@ -185,18 +187,19 @@ update_toasted(const Update *u, SlicedRowToast *rt)
 	return result;
 }
 
-/* Must new values be stored as core stores them? */
+/* Must new values be stored as core stores them?  REPACK says what nobody decodes. */
 static bool
-is_core_way(Relation rel)
+is_core_way(Relation rel, uint32 options)
 {
-	return sliced_toast_is_foreign(rel) || sliced_is_decoded(rel);
+	return sliced_toast_is_foreign(rel) ||
+		((options & HEAP_INSERT_NO_LOGICAL) == 0 && sliced_is_decoded(rel));
 }
 
 /*
  * Insert 'tuple', speculatively if 'spec_token' is not NULL.
  */
 static void
-insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options,
 			   BulkInsertState bistate, const uint32 *spec_token)
 {
 	bool		should_free;
@@ -211,7 +214,7 @@ insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 	}
 
 	if (!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(tuple) ||
-		is_core_way(rel))
+		is_core_way(rel, options))
 		heap_insert(rel, tuple, cid, options, bistate);
 	else
 	{
@@ -239,16 +242,16 @@ insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 		pfree(tuple);
 }
 
-static void
-sliced_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+void
+sliced_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options,
 					BulkInsertState bistate)
 {
 	insert_toasted(rel, slot, cid, options, bistate, NULL);
 }
 
-static void
+void
 sliced_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
-								int options, BulkInsertState bistate, uint32 spec_token)
+								uint32 options, BulkInsertState bistate, uint32 spec_token)
 {
 	insert_toasted(rel, slot, cid, options, bistate, &spec_token);
 }
@@ -277,9 +280,9 @@ sliced_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 spe
  * Rows that need toasting are inserted from slots of our own, which hold the
  * toasted rows; the slices of all of them go into the toast relation together.
  */
-static void
+void
 sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid,
-					int options, BulkInsertState bistate)
+					uint32 options, BulkInsertState bistate)
 {
 	MemoryContext old;
 	MemoryContext work = NULL;
@@ -297,7 +300,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 		{
 			if (work == NULL)
 			{
-				if (is_core_way(rel))
+				if (is_core_way(rel, options))
 					break;
 				work = enter_work_context(&old);
 				inserted = palloc(nslots * sizeof(TupleTableSlot *));
@@ -368,10 +371,11 @@ static TM_Result
 update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 {
 	Relation	rel = u->rel;
-	bool		decoded = sliced_is_decoded(rel);
+	bool		hidden = (u->options & TABLE_UPDATE_NO_LOGICAL) != 0;
+	bool		decoded = !hidden && sliced_is_decoded(rel);
 	bool		expose = decoded && oldtup != NULL && sliced_identity_needs_values(rel, oldtup);
 	bool		core_way = expose || sliced_toast_is_foreign(rel);
-	SlicedRowTarget target = {.hide = sliced_hides_slices(rel)};
+	SlicedRowTarget target = {.hide = hidden || sliced_hides_slices(rel)};
 	SlicedRowToast rt;
 	TM_Result	result;
 
@@ -398,6 +402,7 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 		{
 			if (target.writer != NULL)
 				sliced_writer_close(target.writer);
+			*u->update_indexes = TU_None;
 			return result;
 		}
 	}
@@ -418,12 +423,13 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	return result;
 }
 
-static TM_Result
+TM_Result
 sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId cid,
-					Snapshot snapshot, Snapshot crosscheck, bool wait,
-					TM_FailureData *tmfd, LockTupleMode *lockmode, bool *update_indexes)
+					uint32 options, Snapshot snapshot, Snapshot crosscheck, bool wait,
+					TM_FailureData *tmfd, LockTupleMode *lockmode,
+					TU_UpdateIndexes *update_indexes)
 {
-	Update		u = {rel, otid, cid, crosscheck, wait, tmfd, lockmode};
+	Update		u = {rel, otid, cid, options, crosscheck, wait, tmfd, lockmode, update_indexes};
 	bool		should_free;
 	HeapTuple	newtup = ExecFetchSlotHeapTuple(slot, true, &should_free);
 	HeapTuple	oldtup = NULL;
@@ -451,7 +457,6 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 	}
 
 	slot->tts_tid = newtup->t_self;
-	*update_indexes = result == TM_Ok && !HeapTupleIsHeapOnly(newtup);
 
 	if (oldtup != NULL)
 		heap_freetuple(oldtup);
@@ -460,10 +465,9 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 	return result;
 }
 
-static TM_Result
-sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snapshot,
-					Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
-					bool changing_part)
+TM_Result
+sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, uint32 options,
+					Snapshot snapshot, Snapshot crosscheck, bool wait, TM_FailureData *tmfd)
 {
 	HeapTuple	row = NULL;
 	bool		expose;
@@ -475,7 +479,7 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snaps
 	{
 		if (row != NULL)
 			heap_freetuple(row);
-		return heap_delete(rel, tid, cid, crosscheck, wait, tmfd, changing_part);
+		return heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);
 	}
 
 	expose = sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);
@@ -489,7 +493,7 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snaps
 		}
 	}
 
-	result = heap_delete(rel, tid, cid, crosscheck, wait, tmfd, changing_part);
+	result = heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);
 
 	if (expose)
 		sliced_old_row_expose(rel, tid, false);
@@ -502,10 +506,5 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snaps
 void
 sliced_modify_callbacks(TableAmRoutine *routine)
 {
-	routine->tuple_insert = sliced_tuple_insert;
-	routine->tuple_insert_speculative = sliced_tuple_insert_speculative;
 	routine->tuple_complete_speculative = sliced_tuple_complete_speculative;
-	routine->multi_insert = sliced_multi_insert;
-	routine->tuple_update = sliced_tuple_update;
-	routine->tuple_delete = sliced_tuple_delete;
 }

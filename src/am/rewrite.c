@@ -177,7 +177,8 @@ row_survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 {
 	HTSV_Result state;
 
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	/* so that hint bits are set, at which the rewrite module looks */
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	state = HeapTupleSatisfiesVacuum(tuple, rw->oldest_xmin, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 
@@ -231,13 +232,13 @@ static void
 scan_in_physical_order(Rewrite *rw, TupleTableSlot *slot, Tuplesortstate *sort)
 {
 	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
-	TableScanDesc scan = table_beginscan(rw->oldrel, SnapshotAny, 0, NULL);
+	TableScanDesc scan = table_beginscan(rw->oldrel, SnapshotAny, 0, NULL, 0);
 	HeapScanDesc hscan = (HeapScanDesc) scan;
 	BlockNumber reported = InvalidBlockNumber;
 
-	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
-								 PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP);
-	pgstat_progress_update_param(PROGRESS_CLUSTER_TOTAL_HEAP_BLKS, hscan->rs_nblocks);
+	pgstat_progress_update_param(PROGRESS_REPACK_PHASE,
+								 PROGRESS_REPACK_PHASE_SEQ_SCAN_HEAP);
+	pgstat_progress_update_param(PROGRESS_REPACK_TOTAL_HEAP_BLKS, hscan->rs_nblocks);
 
 	while (heap_getnextslot(scan, ForwardScanDirection, slot))
 	{
@@ -245,7 +246,7 @@ scan_in_physical_order(Rewrite *rw, TupleTableSlot *slot, Tuplesortstate *sort)
 		if (hscan->rs_cblock != reported)
 		{
 			reported = hscan->rs_cblock;
-			pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_BLKS_SCANNED,
+			pgstat_progress_update_param(PROGRESS_REPACK_HEAP_BLKS_SCANNED,
 										 blocks_scanned(hscan));
 		}
 		if (!row_survives(rw, bslot->base.tuple, bslot->buffer))
@@ -255,12 +256,12 @@ scan_in_physical_order(Rewrite *rw, TupleTableSlot *slot, Tuplesortstate *sort)
 		else
 		{
 			copy_row(rw, bslot->base.tuple);
-			pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN,
+			pgstat_progress_update_param(PROGRESS_REPACK_HEAP_TUPLES_INSERTED,
 										 rw->num_tuples);
 		}
-		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED, rw->num_tuples);
+		pgstat_progress_update_param(PROGRESS_REPACK_HEAP_TUPLES_SCANNED, rw->num_tuples);
 	}
-	pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_BLKS_SCANNED, hscan->rs_nblocks);
+	pgstat_progress_update_param(PROGRESS_REPACK_HEAP_BLKS_SCANNED, hscan->rs_nblocks);
 	table_endscan(scan);
 }
 
@@ -268,12 +269,12 @@ static void
 scan_in_index_order(Rewrite *rw, TupleTableSlot *slot, Relation index)
 {
 	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
-	IndexScanDesc scan = index_beginscan(rw->oldrel, index, SnapshotAny, 0, 0);
+	IndexScanDesc scan = index_beginscan(rw->oldrel, index, SnapshotAny, NULL, 0, 0, 0);
 
 	index_rescan(scan, NULL, 0, NULL, 0);
-	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
-								 PROGRESS_CLUSTER_PHASE_INDEX_SCAN_HEAP);
-	pgstat_progress_update_param(PROGRESS_CLUSTER_INDEX_RELID, RelationGetRelid(index));
+	pgstat_progress_update_param(PROGRESS_REPACK_PHASE,
+								 PROGRESS_REPACK_PHASE_INDEX_SCAN_HEAP);
+	pgstat_progress_update_param(PROGRESS_REPACK_INDEX_RELID, RelationGetRelid(index));
 
 	while (index_getnext_slot(scan, ForwardScanDirection, slot))
 	{
@@ -283,8 +284,8 @@ scan_in_index_order(Rewrite *rw, TupleTableSlot *slot, Relation index)
 		if (!row_survives(rw, bslot->base.tuple, bslot->buffer))
 			continue;
 		copy_row(rw, bslot->base.tuple);
-		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED, rw->num_tuples);
-		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN, rw->num_tuples);
+		pgstat_progress_update_param(PROGRESS_REPACK_HEAP_TUPLES_SCANNED, rw->num_tuples);
+		pgstat_progress_update_param(PROGRESS_REPACK_HEAP_TUPLES_INSERTED, rw->num_tuples);
 	}
 	index_endscan(scan);
 }
@@ -295,15 +296,15 @@ copy_sorted(Rewrite *rw, Tuplesortstate *sort)
 	HeapTuple	tuple;
 	int64		written = 0;
 
-	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE, PROGRESS_CLUSTER_PHASE_SORT_TUPLES);
+	pgstat_progress_update_param(PROGRESS_REPACK_PHASE, PROGRESS_REPACK_PHASE_SORT_TUPLES);
 	tuplesort_performsort(sort);
-	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE,
-								 PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP);
+	pgstat_progress_update_param(PROGRESS_REPACK_PHASE,
+								 PROGRESS_REPACK_PHASE_WRITE_NEW_HEAP);
 	while ((tuple = tuplesort_getheaptuple(sort, true)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		copy_row(rw, tuple);
-		pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN, ++written);
+		pgstat_progress_update_param(PROGRESS_REPACK_HEAP_TUPLES_INSERTED, ++written);
 	}
 }
 
@@ -344,7 +345,7 @@ find_core_dying_values(Rewrite *rw)
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rw->newrel),
 													&TTSOpsBufferHeapTuple);
 	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
-	TableScanDesc scan = table_beginscan(rw->newrel, SnapshotAny, 0, NULL);
+	TableScanDesc scan = table_beginscan(rw->newrel, SnapshotAny, 0, NULL, 0);
 
 	while (heap_getnextslot(scan, ForwardScanDirection, slot))
 	{
@@ -398,7 +399,7 @@ make_set(const char *name, Size keysize)
 
 void
 sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation index,
-								 bool use_sort, TransactionId oldest_xmin,
+								 bool use_sort, TransactionId oldest_xmin, Snapshot snapshot,
 								 TransactionId *xid_cutoff, MultiXactId *multi_cutoff,
 								 double *num_tuples, double *tups_vacuumed,
 								 double *tups_recently_dead)
@@ -407,6 +408,11 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 	Rewrite		rw = {.oldrel = oldrel, .newrel = newrel, .oldest_xmin = oldest_xmin};
 	SlicedBridge bridge;
 
+	if (snapshot != NULL)
+	{
+		sliced_copy_visible(oldrel, newrel, index, use_sort, snapshot, num_tuples);
+		return;
+	}
 	rw.values = palloc(natts * sizeof(Datum));
 	rw.isnull = palloc(natts * sizeof(bool));
 	rw.keep_ids = palloc(natts * sizeof(Oid));

@@ -66,6 +66,18 @@ restore_flag_if_needed(Relation rel, TupleTableSlot *slot)
 		restore_flag(rel, slot);
 }
 
+void
+sliced_flag_row(Relation rel, TupleTableSlot *slot)
+{
+	restore_flag(rel, slot);
+}
+
+void
+sliced_flag_scanned_row(TableScanDesc scan, TupleTableSlot *slot)
+{
+	restore_flag_if_needed(scan->rs_rd, slot);
+}
+
 /*
  * A scan with a dirty snapshot, as logical replication does without an index,
  * can see the new version of a row before the slices of its values are written:
@@ -250,26 +262,6 @@ sliced_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot, TupleTableSl
 }
 
 static bool
-sliced_scan_analyze_next_tuple(TableScanDesc scan, TransactionId OldestXmin,
-							   double *liverows, double *deadrows, TupleTableSlot *slot)
-{
-	if (!sliced_heap->scan_analyze_next_tuple(scan, OldestXmin, liverows, deadrows, slot))
-		return false;
-	restore_flag(scan->rs_rd, slot);
-	return true;
-}
-
-static bool
-sliced_scan_bitmap_next_tuple(TableScanDesc scan, struct TBMIterateResult *tbmres,
-							  TupleTableSlot *slot)
-{
-	if (!sliced_heap->scan_bitmap_next_tuple(scan, tbmres, slot))
-		return false;
-	restore_flag_if_needed(scan->rs_rd, slot);
-	return true;
-}
-
-static bool
 sliced_scan_sample_next_tuple(TableScanDesc scan, struct SampleScanState *scanstate,
 							  TupleTableSlot *slot)
 {
@@ -289,7 +281,5 @@ sliced_scan_callbacks(TableAmRoutine *routine)
 	routine->tuple_fetch_row_version = sliced_tuple_fetch_row_version;
 	routine->tuple_satisfies_snapshot = sliced_tuple_satisfies_snapshot;
 	routine->tuple_lock = sliced_tuple_lock;
-	routine->scan_analyze_next_tuple = sliced_scan_analyze_next_tuple;
-	routine->scan_bitmap_next_tuple = sliced_scan_bitmap_next_tuple;
 	routine->scan_sample_next_tuple = sliced_scan_sample_next_tuple;
 }

@@ -1,26 +1,148 @@
 /*
  * compat.h
- *	  The only place that knows for which PostgreSQL major it is compiled.
+ *	  What the rest takes from PostgreSQL, in the shape of the newest major.
  *
- * Older majors are shaped like newer ones here, so that the rest reads as if
- * only the newest existed.
+ * Only this file, am/thunks.c (callbacks of the access method) and plan/hooks.c
+ * (hooks) know for which major they are compiled.  Older majors are shaped like the
+ * newest one here, so that the rest reads as if only that existed.  A wrapper that
+ * has the name of core's function takes its place; what exists in no major is called
+ * sliced_*.
  */
 #ifndef SLICED_BASE_COMPAT_H
 #define SLICED_BASE_COMPAT_H
 
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 160000
-#error "this version of pg_sliced is for PostgreSQL 15"
+#if PG_VERSION_NUM < 150000
+#error "pg_sliced needs PostgreSQL 15 or later"
+#elif PG_VERSION_NUM >= 200000
+#error "pg_sliced has not been tried with this major version of PostgreSQL"
 #endif
 
-/* May rows that our snapshot sees have been vacuumed (old_snapshot_threshold)? */
-static inline bool
-sliced_snapshot_may_be_too_old(void)
+/* ---- 16 ---- */
+
+#if PG_VERSION_NUM < 160000
+
+/* files are "locators" of "numbers" */
+#include "storage/relfilenode.h"
+typedef RelFileNode RelFileLocator;
+#define rd_locator		rd_node
+
+/* one function that asks for privileges, one for ownership, of any kind of object */
+#include "catalog/pg_class_d.h"
+#include "catalog/pg_proc_d.h"
+
+static inline AclResult
+object_aclcheck(Oid classid, Oid objectid, Oid roleid, AclMode mode)
 {
-	return OldSnapshotThresholdActive();
+	Assert(classid == ProcedureRelationId);
+	return pg_proc_aclcheck(objectid, roleid, mode);
 }
+
+static inline bool
+object_ownercheck(Oid classid, Oid objectid, Oid roleid)
+{
+	Assert(classid == RelationRelationId);
+	return pg_class_ownercheck(objectid, roleid);
+}
+
+/* which indexes need entries for a new row version: summarizing ones may need less */
+typedef enum TU_UpdateIndexes
+{
+	TU_None,
+	TU_All,
+	TU_Summarizing
+} TU_UpdateIndexes;
+
+#endif
+
+/* ---- 17 ---- */
+
+/* May rows that our snapshot sees have been vacuumed (old_snapshot_threshold)? */
+static inline void
+sliced_snapshot_check_age(void)
+{
+#if PG_VERSION_NUM < 170000
+	if (OldSnapshotThresholdActive())
+		ereport(ERROR,
+				errcode(ERRCODE_SNAPSHOT_TOO_OLD),
+				errmsg("snapshot too old"));
+#endif
+}
+
+/* ---- 18 ---- */
+
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn		pg_attribute_noreturn()
+#endif
+
+/* ---- 19 ---- */
+
+#if PG_VERSION_NUM < 190000
+
+typedef struct varlena varlena;
+
+/* What scans do for whoever asked for them, beside their work. */
+#define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
+	sliced_index_beginscan(rel, index, snapshot, nkeys, norderbys)
+#define table_beginscan(rel, snapshot, nkeys, keys, flags) \
+	table_beginscan(rel, snapshot, nkeys, keys)
+
+static inline IndexScanDesc
+sliced_index_beginscan(Relation rel, Relation index, Snapshot snapshot, int nkeys, int norderbys)
+{
+#if PG_VERSION_NUM < 180000
+	return (index_beginscan) (rel, index, snapshot, nkeys, norderbys);
+#else
+	return (index_beginscan) (rel, index, snapshot, NULL, nkeys, norderbys);
+#endif
+}
+
+/* Options of updates and deletes; logical decoding sees all of them. */
+#define TABLE_DELETE_CHANGING_PARTITION		(1 << 0)
+#define TABLE_UPDATE_NO_LOGICAL				0
+
+#define heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd) \
+	(heap_delete) (rel, tid, cid, crosscheck, wait, tmfd, \
+				   ((options) & TABLE_DELETE_CHANGING_PARTITION) != 0)
+#define heap_update(rel, tid, tuple, cid, options, crosscheck, wait, tmfd, lockmode, update_indexes) \
+	sliced_heap_update(rel, tid, tuple, cid, crosscheck, wait, tmfd, lockmode, update_indexes)
+
+static inline TM_Result
+sliced_heap_update(Relation rel, ItemPointer tid, HeapTuple tuple, CommandId cid,
+				   Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
+				   LockTupleMode *lockmode, TU_UpdateIndexes *update_indexes)
+{
+#if PG_VERSION_NUM < 160000
+	TM_Result	result = (heap_update) (rel, tid, tuple, cid, crosscheck, wait, tmfd, lockmode);
+
+	*update_indexes = result == TM_Ok && !HeapTupleIsHeapOnly(tuple) ? TU_All : TU_None;
+	return result;
+#else
+	return (heap_update) (rel, tid, tuple, cid, crosscheck, wait, tmfd, lockmode, update_indexes);
+#endif
+}
+
+/* VACUUM FULL and CLUSTER are cases of REPACK, and report what they do as that does. */
+#define PROGRESS_REPACK_PHASE					PROGRESS_CLUSTER_PHASE
+#define PROGRESS_REPACK_PHASE_SEQ_SCAN_HEAP		PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP
+#define PROGRESS_REPACK_PHASE_INDEX_SCAN_HEAP	PROGRESS_CLUSTER_PHASE_INDEX_SCAN_HEAP
+#define PROGRESS_REPACK_PHASE_SORT_TUPLES		PROGRESS_CLUSTER_PHASE_SORT_TUPLES
+#define PROGRESS_REPACK_PHASE_WRITE_NEW_HEAP	PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP
+#define PROGRESS_REPACK_INDEX_RELID				PROGRESS_CLUSTER_INDEX_RELID
+#define PROGRESS_REPACK_HEAP_TUPLES_SCANNED		PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED
+#define PROGRESS_REPACK_HEAP_TUPLES_INSERTED	PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN
+#define PROGRESS_REPACK_TOTAL_HEAP_BLKS			PROGRESS_CLUSTER_TOTAL_HEAP_BLKS
+#define PROGRESS_REPACK_HEAP_BLKS_SCANNED		PROGRESS_CLUSTER_HEAP_BLKS_SCANNED
+
+#endif
 
 #endif

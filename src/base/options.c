@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "base/options.h"
 #include "utils/memutils.h"
 

@@ -15,6 +15,7 @@
 #include "toaster/registry.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
 
 /* "label of table", or "label of table docs" if it is not the table itself. */
 static char *

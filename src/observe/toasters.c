@@ -8,6 +8,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "toaster/registry.h"
+#include "utils/tuplestore.h"
 
 PG_FUNCTION_INFO_V1(sliced_list_toasters);
 

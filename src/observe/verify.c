@@ -18,6 +18,7 @@
 #include "access/heapam.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "base/compat.h"
 #include "base/identity.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -32,6 +33,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #define NOTICE_EVERY_MS		10000
 
@@ -182,7 +184,7 @@ verify_table(Verify *v, Snapshot snapshot)
 	Datum	   *values = palloc(desc->natts * sizeof(Datum));
 	bool	   *isnull = palloc(desc->natts * sizeof(bool));
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsBufferHeapTuple);
-	TableScanDesc scan = table_beginscan(v->rel, snapshot, 0, NULL);
+	TableScanDesc scan = table_beginscan(v->rel, snapshot, 0, NULL, 0);
 	HeapScanDesc hscan = (HeapScanDesc) scan;
 	BlockNumber done = 0;
 	BlockNumber current = InvalidBlockNumber;
@@ -233,7 +235,7 @@ verify_no_orphans(Verify *v, Snapshot snapshot)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(v->toastrel),
 													&TTSOpsBufferHeapTuple);
-	TableScanDesc scan = table_beginscan(v->toastrel, snapshot, 0, NULL);
+	TableScanDesc scan = table_beginscan(v->toastrel, snapshot, 0, NULL, 0);
 	HeapScanDesc hscan = (HeapScanDesc) scan;
 	BlockNumber done = 0;
 	BlockNumber current = InvalidBlockNumber;

@@ -136,10 +136,10 @@ mark_scans_below(PlanState *node, bool whole)
 	switch (nodeTag(node))
 	{
 		case T_IndexScanState:
-			/* sorts by distance, with copies of whole tuples */
-			if (((IndexScanState *) node)->iss_NumOrderByKeys > 0)
-				break;
-			/* FALLTHROUGH */
+			/* one that sorts by distance does so with copies of whole tuples */
+			if (((IndexScanState *) node)->iss_NumOrderByKeys == 0)
+				visit_scan(scan, whole);
+			break;
 		case T_SeqScanState:
 		case T_SampleScanState:
 		case T_BitmapHeapScanState:

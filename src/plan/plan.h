@@ -10,8 +10,11 @@
 #include "executor/execdesc.h"
 #include "nodes/plannodes.h"
 
-/* swap.c: put our functions in the place of core's.  Called when loaded. */
-extern void sliced_swap_init(void);
+/* hooks.c: from where core calls what follows.  Called when loaded. */
+extern void sliced_hooks_init(void);
+
+/* swap.c: put our functions in the place of core's. */
+extern void sliced_swap_plan(PlannedStmt *stmt);
 
 /* The same in a plan that is about to be executed, if nobody has done so. */
 extern void sliced_swap_late(PlannedStmt *stmt);
@@ -22,8 +25,11 @@ extern void sliced_swap_late(PlannedStmt *stmt);
  */
 extern void sliced_columns_only(QueryDesc *query);
 
-/* run.c: what is done when a plan is executed.  Called when loaded. */
-extern void sliced_run_init(void);
+/*
+ * run.c: must the query, which is about to run, do so without parallel workers?  Then
+ * see to it.
+ */
+extern bool sliced_run_alone(QueryDesc *query);
 
 /*
  * plan_walk.c: call 'visit' for every expression, or list of them, in the plan:

@@ -21,15 +21,12 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/planner.h"
 #include "plan/plan.h"
 #include "plan/swap_table.h"
 #include "toaster/at_work.h"
 #include "toaster/column.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
-
-static planner_hook_type next_planner;
 
 /*
  * In jitFlags of a plan, which has no place for others' marks: functions have been
@@ -516,22 +513,9 @@ sliced_swap_late(PlannedStmt *stmt)
 	stmt->jitFlags |= PLAN_IS_SWAPPED;
 }
 
-static PlannedStmt *
-plan_query(Query *parse, const char *query_string, int cursor_options,
-		   ParamListInfo bound_params)
+void
+sliced_swap_plan(PlannedStmt *stmt)
 {
-	PlannedStmt *stmt = next_planner != NULL ?
-		next_planner(parse, query_string, cursor_options, bound_params) :
-		standard_planner(parse, query_string, cursor_options, bound_params);
-
 	swap_functions(stmt);
 	stmt->jitFlags |= PLAN_IS_SWAPPED;
-	return stmt;
-}
-
-void
-sliced_swap_init(void)
-{
-	next_planner = planner_hook;
-	planner_hook = plan_query;
 }

@@ -13,6 +13,7 @@
 #include "access/table.h"
 #include "access/toast_internals.h"
 #include "access/xact.h"
+#include "base/compat.h"
 #include "base/options.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -62,7 +63,7 @@ batch_memory_give_back(MemoryContext rows)
 }
 
 void
-sliced_batch_open(SlicedBatch *b, Oid toastrelid, int options, bool hide)
+sliced_batch_open(SlicedBatch *b, Oid toastrelid, uint32 options, bool hide)
 {
 	b->toastrel = table_open(toastrelid, RowExclusiveLock);
 	b->valid = toast_open_indexes(b->toastrel, RowExclusiveLock, &b->indexes, &b->nindexes);
@@ -248,18 +249,19 @@ sliced_batch_replace(SlicedBatch *b, ItemPointer tid, Oid objid, int32 seq, cons
 	HeapTuple	tuple;
 	TM_FailureData tmfd;
 	LockTupleMode lockmode;
+	TU_UpdateIndexes update_indexes;
 	TM_Result	result;
 
 	sliced_batch_flush(b);
 	sliced_batch_add(b, objid, seq, row);
 	tuple = b->tuples[0];
-	result = heap_update(b->toastrel, tid, tuple, GetCurrentCommandId(true), InvalidSnapshot,
-						 true, &tmfd, &lockmode);
+	result = heap_update(b->toastrel, tid, tuple, GetCurrentCommandId(true), 0, InvalidSnapshot,
+						 true, &tmfd, &lockmode, &update_indexes);
 	if (result != TM_Ok)
 		/* nobody else may touch it: whoever owns the row owns the value */
 		elog(ERROR, "unexpected result %d of growing value %u in \"%s\"",
 			 result, objid, RelationGetRelationName(b->toastrel));
-	if (!HeapTupleIsHeapOnly(tuple))
+	if (update_indexes == TU_All)
 		batch_insert_index_entries(b, objid, seq, &tuple->t_self);
 	batch_forget(b);
 }

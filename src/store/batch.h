@@ -37,7 +37,7 @@ typedef struct SlicedBatch
  * Open the toast relation for writing; 'options' and 'hide' as in
  * sliced_writer_open().  '*batch' is all zeros.
  */
-extern void sliced_batch_open(SlicedBatch *batch, Oid toastrelid, int options, bool hide);
+extern void sliced_batch_open(SlicedBatch *batch, Oid toastrelid, uint32 options, bool hide);
 
 /* Insert what is left and close.  The lock is kept to the end of transaction. */
 extern void sliced_batch_close(SlicedBatch *batch);

@@ -340,10 +340,8 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 			return false;
 		if (visibility == SLICED_SEE_ABORTED || !sliced_is_missing(r.damage))
 		{
-			if (sliced_is_missing(r.damage) && sliced_snapshot_may_be_too_old())
-				ereport(ERROR,
-						errcode(ERRCODE_SNAPSHOT_TOO_OLD),
-						errmsg("snapshot too old"));
+			if (sliced_is_missing(r.damage))
+				sliced_snapshot_check_age();
 			sliced_report_corruption(toastrel, valueid, r.value_offset, r.damage);
 		}
 

@@ -8,6 +8,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "base/compat.h"
 #include "miscadmin.h"
 #include "store/layout.h"
 #include "store/remover.h"
@@ -16,8 +17,8 @@ void
 sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
 {
 	TM_FailureData tmfd;
-	TM_Result	result = heap_delete(toastrel, tid, GetCurrentCommandId(true),
-									 InvalidSnapshot, true, &tmfd, false);
+	TM_Result	result = heap_delete(toastrel, tid, GetCurrentCommandId(true), 0,
+									 InvalidSnapshot, true, &tmfd);
 
 	/* nobody else may touch it: whoever owns the row owns the value */
 	if (result != TM_Ok)

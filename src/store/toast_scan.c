@@ -35,7 +35,7 @@ sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot, LOCKMODE l
 	ts->visibility = SLICED_SEE_READABLE;
 	ts->slot = MakeSingleTupleTableSlot(RelationGetDescr(toastrel), &TTSOpsBufferHeapTuple);
 	ts->scan = index_beginscan(toastrel, ts->indexes[ts->valid],
-							   snapshot ? snapshot : SnapshotAny, 3, 0);
+							   snapshot ? snapshot : SnapshotAny, NULL, 3, 0, 0);
 }
 
 void

@@ -15,6 +15,7 @@
 
 #include "access/genam.h"
 #include "access/sdir.h"
+#include "base/compat.h"
 #include "executor/tuptable.h"
 #include "format/row.h"
 #include "utils/rel.h"
@@ -99,7 +100,7 @@ extern bool sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot);
 /*
  * Raise ERRCODE_DATA_CORRUPTED for value 'valueid', at raw offset 'offset'.
  */
-extern void sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset,
-									 SlicedDamage damage) pg_attribute_noreturn();
+pg_noreturn extern void sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset,
+												 SlicedDamage damage);
 
 #endif

@@ -27,7 +27,7 @@ struct SlicedWriter
 };
 
 SlicedWriter *
-sliced_writer_open(Oid toastrelid, int options, bool hide)
+sliced_writer_open(Oid toastrelid, uint32 options, bool hide)
 {
 	SlicedWriter *w = palloc0(sizeof(SlicedWriter));
 

@@ -20,7 +20,7 @@ typedef struct SlicedWriter SlicedWriter;
  * table_tuple_insert().  With 'hide' what is written stays out of logical
  * decoding.  The writer lives in the current context.
  */
-extern SlicedWriter *sliced_writer_open(Oid toastrelid, int options, bool hide);
+extern SlicedWriter *sliced_writer_open(Oid toastrelid, uint32 options, bool hide);
 
 /* The toast relation. */
 extern Relation sliced_writer_relation(SlicedWriter *writer);

@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/toast_compression.h"
 #include "base/settings.h"
@@ -22,6 +23,7 @@
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_seclabel.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "toaster/column.h"

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "base/compat.h"
 #include "base/identity.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
@@ -364,7 +365,7 @@ set_label(Oid relid, const char *column, const char *options)
 				errcode(ERRCODE_UNDEFINED_TABLE),
 				errmsg("relation does not exist"));
 	relkind = get_rel_relkind(relid);
-	if (!pg_class_ownercheck(relid, GetUserId()))
+	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(relkind), name);
 
 	/* from now on the name is the table's */

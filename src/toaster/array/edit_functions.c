@@ -119,7 +119,7 @@ assign_element(FunctionCallInfo fcinfo, const SlicedSubscripts *subscripts, Datu
 	if (subscripts->n == 1)
 	{
 		/* where all is well, gaps are no longer than arrays may be */
-		if (Abs((int64) subscripts->values[0] - target.array.lbs[0]) > (int64) MaxArraySize)
+		if (llabs((int64) subscripts->values[0] - target.array.lbs[0]) > SLICED_ARRAY_MAX)
 			return false;
 		put(&s, &target.array, subscripts->values[0], items);
 	}
@@ -205,7 +205,7 @@ assign_slice(FunctionCallInfo fcinfo, const SlicedBounds *bounds, Datum *result)
 	n = (int64) upper - lower + 1;
 	/* the former are errors, and arrays that are too long */
 	if (lower > upper || n > ArrayGetNItems(ARR_NDIM(source), ARR_DIMS(source)) ||
-		Abs((int64) lower - s.lbs[0]) > (int64) MaxArraySize)
+		llabs((int64) lower - s.lbs[0]) > SLICED_ARRAY_MAX)
 		return false;
 	s.needs_bitmap = ARR_HASNULL(source);
 	put(&s, &target.array, lower, sliced_items_of(target.type, source, n));

@@ -14,9 +14,13 @@
 
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "fmgr.h"
 #include "utils/array.h"
 #include "value/document.h"
+
+/* Core's limit to the elements of an array. */
+#define SLICED_ARRAY_MAX			((int64) (MaxAllocSize / sizeof(Datum)))
 
 /* The first field of an array's header that its document has, too. */
 #define SLICED_ARRAY_START			offsetof(ArrayType, ndim)
@@ -55,7 +59,7 @@ extern Oid	sliced_array_argument_type(FunctionCallInfo fcinfo, int arg);
 extern bool sliced_array_get(FunctionCallInfo fcinfo, int arg, SlicedArray *array);
 
 /* Raise the error that the document is no array. */
-extern void sliced_array_complain(const SlicedArray *array) pg_attribute_noreturn();
+pg_noreturn extern void sliced_array_complain(const SlicedArray *array);
 
 /* Is item 'i', counted from 0, NULL? */
 extern bool sliced_array_is_null(const SlicedArray *array, int i);

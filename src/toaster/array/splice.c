@@ -22,7 +22,7 @@ sliced_splice_begin(const SlicedArray *array)
 SlicedItems
 sliced_items_one(const ArrayMetaState *type, Datum value, bool isnull)
 {
-	static const bits8 null_bitmap = 0;
+	static const uint8 null_bitmap = 0;
 	SlicedItems items = {.n = 1};
 	char	   *data;
 	Size		size;
@@ -78,14 +78,14 @@ add_header(SlicedRope *rope, const SlicedArray *array, const SlicedRope *whole,
 
 /* Copy 'n' bits of the array's bitmap, from bit 'from' on, to bit 'to' of another. */
 static void
-copy_bits(bits8 *bits, int to, const SlicedArray *array, int from, int n)
+copy_bits(uint8 *bits, int to, const SlicedArray *array, int from, int n)
 {
-	const bits8 *old = NULL;
+	const uint8 *old = NULL;
 
 	if (n == 0)
 		return;
 	if (array->has_nulls)
-		old = (const bits8 *) sliced_document_need(array->doc, array->bitmap + from / 8,
+		old = (const uint8 *) sliced_document_need(array->doc, array->bitmap + from / 8,
 												   (from + n - 1) / 8 - from / 8 + 1);
 	array_bitmap_copy(bits, to, old, from % 8, n);
 }
@@ -102,7 +102,7 @@ add_bitmap(SlicedRope *rope, const SlicedArray *array, const SlicedRope *whole,
 	int			first = array->has_nulls ? s->at / 8 * 8 : 0;	/* of the bits made here */
 	int			end = nitems;	/* behind them */
 	int			old_end = s->at + s->remove;	/* the same in the old one, from here on */
-	bits8	   *bits;
+	uint8	   *bits;
 
 	if (array->has_nulls && (insert - s->remove) % 8 == 0 && array->nitems - old_end > 8)
 	{
@@ -139,7 +139,7 @@ is_possible(const SlicedArray *array, const SlicedSplice *s, int *nitems)
 		if (s->dims[d] < 0 || pg_add_s32_overflow(s->lbs[d], s->dims[d], &end))
 			return false;
 		n *= s->dims[d];
-		if (n > (int64) MaxArraySize)
+		if (n > SLICED_ARRAY_MAX)
 			return false;
 	}
 	*nitems = n;

@@ -19,7 +19,7 @@ typedef struct SlicedItems
 	int			n;
 	const char *data;			/* those that are not NULL, each padded as in an array */
 	uint32		len;
-	const bits8 *bitmap;		/* NULL: none of them is NULL */
+	const uint8 *bitmap;		/* NULL: none of them is NULL */
 } SlicedItems;
 
 typedef struct SlicedSplice

@@ -1,0 +1,169 @@
+/*
+ * thunks.c
+ *	  Callbacks whose arguments are not the same in all majors.
+ *
+ * Our callbacks have the arguments of the newest major (am.h).  For older ones they
+ * are called by functions here that have the older ones' arguments.  Callbacks that
+ * only look at what heap's have done are here altogether.
+ */
+#include "postgres.h"
+
+#include "am/am.h"
+
+/* ---- rows in ---- */
+
+#if PG_VERSION_NUM >= 190000
+
+#define thunk_insert				sliced_tuple_insert
+#define thunk_insert_speculative	sliced_tuple_insert_speculative
+#define thunk_multi_insert			sliced_multi_insert
+#define thunk_update				sliced_tuple_update
+#define thunk_delete				sliced_tuple_delete
+#define thunk_copy_for_cluster		sliced_relation_copy_for_cluster
+
+#else
+
+static void
+thunk_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+			 BulkInsertState bistate)
+{
+	sliced_tuple_insert(rel, slot, cid, options, bistate);
+}
+
+static void
+thunk_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+						 BulkInsertState bistate, uint32 spec_token)
+{
+	sliced_tuple_insert_speculative(rel, slot, cid, options, bistate, spec_token);
+}
+
+static void
+thunk_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid, int options,
+				   BulkInsertState bistate)
+{
+	sliced_multi_insert(rel, slots, nslots, cid, options, bistate);
+}
+
+#if PG_VERSION_NUM >= 160000
+typedef TU_UpdateIndexes WhichIndexes;
+#else
+typedef bool WhichIndexes;
+#endif
+
+static TM_Result
+thunk_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId cid,
+			 Snapshot snapshot, Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
+			 LockTupleMode *lockmode, WhichIndexes *update_indexes)
+{
+	TU_UpdateIndexes which;
+	TM_Result	result = sliced_tuple_update(rel, otid, slot, cid, 0, snapshot, crosscheck,
+											 wait, tmfd, lockmode, &which);
+
+	/* as a bool: any indexes at all */
+	*update_indexes = which;
+	return result;
+}
+
+static TM_Result
+thunk_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snapshot,
+			 Snapshot crosscheck, bool wait, TM_FailureData *tmfd, bool changing_part)
+{
+	return sliced_tuple_delete(rel, tid, cid,
+							   changing_part ? TABLE_DELETE_CHANGING_PARTITION : 0,
+							   snapshot, crosscheck, wait, tmfd);
+}
+
+static void
+thunk_copy_for_cluster(Relation oldrel, Relation newrel, Relation index, bool use_sort,
+					   TransactionId oldest_xmin, TransactionId *xid_cutoff,
+					   MultiXactId *multi_cutoff, double *num_tuples, double *tups_vacuumed,
+					   double *tups_recently_dead)
+{
+	sliced_relation_copy_for_cluster(oldrel, newrel, index, use_sort, oldest_xmin, NULL,
+									 xid_cutoff, multi_cutoff, num_tuples, tups_vacuumed,
+									 tups_recently_dead);
+}
+
+#endif
+
+/* ---- rows out ---- */
+
+#if PG_VERSION_NUM >= 190000
+
+static bool
+thunk_analyze_next_tuple(TableScanDesc scan, double *liverows, double *deadrows,
+						 TupleTableSlot *slot)
+{
+	if (!sliced_heap->scan_analyze_next_tuple(scan, liverows, deadrows, slot))
+		return false;
+	sliced_flag_row(scan->rs_rd, slot);
+	return true;
+}
+
+#else
+
+static bool
+thunk_analyze_next_tuple(TableScanDesc scan, TransactionId oldest_xmin, double *liverows,
+						 double *deadrows, TupleTableSlot *slot)
+{
+	if (!sliced_heap->scan_analyze_next_tuple(scan, oldest_xmin, liverows, deadrows, slot))
+		return false;
+	sliced_flag_row(scan->rs_rd, slot);
+	return true;
+}
+
+#endif
+
+#if PG_VERSION_NUM >= 180000
+
+static bool
+thunk_bitmap_next_tuple(TableScanDesc scan, TupleTableSlot *slot, bool *recheck,
+						uint64 *lossy_pages, uint64 *exact_pages)
+{
+	if (!sliced_heap->scan_bitmap_next_tuple(scan, slot, recheck, lossy_pages, exact_pages))
+		return false;
+	sliced_flag_scanned_row(scan, slot);
+	return true;
+}
+
+#else
+
+static bool
+thunk_bitmap_next_tuple(TableScanDesc scan, struct TBMIterateResult *tbmres,
+						TupleTableSlot *slot)
+{
+	if (!sliced_heap->scan_bitmap_next_tuple(scan, tbmres, slot))
+		return false;
+	sliced_flag_scanned_row(scan, slot);
+	return true;
+}
+
+#endif
+
+/* ---- files ---- */
+
+#if PG_VERSION_NUM < 160000
+#define relation_set_new_filelocator	relation_set_new_filenode
+#endif
+
+static void
+thunk_set_new_filelocator(Relation rel, const RelFileLocator *locator, char persistence,
+						  TransactionId *freeze_xid, MultiXactId *min_multi)
+{
+	sliced_new_file_check(rel);
+	sliced_heap->relation_set_new_filelocator(rel, locator, persistence, freeze_xid, min_multi);
+}
+
+void
+sliced_thunk_callbacks(TableAmRoutine *routine)
+{
+	routine->tuple_insert = thunk_insert;
+	routine->tuple_insert_speculative = thunk_insert_speculative;
+	routine->multi_insert = thunk_multi_insert;
+	routine->tuple_update = thunk_update;
+	routine->tuple_delete = thunk_delete;
+	routine->relation_copy_for_cluster = thunk_copy_for_cluster;
+	routine->scan_analyze_next_tuple = thunk_analyze_next_tuple;
+	routine->scan_bitmap_next_tuple = thunk_bitmap_next_tuple;
+	routine->relation_set_new_filelocator = thunk_set_new_filelocator;
+}
