@@ -68,6 +68,8 @@ tree_make() {
     fi
     as_user test -r "$PGS_BINDIR/postgres" ||
         die "user $PGS_USER cannot read $1: set TMPDIR to a directory it can"
+    as_user test -r "$1$sharedir/postgres.bki" ||
+        die "user $PGS_USER cannot read $sharedir"
     as_user "$PGS_BINDIR/initdb" -D "$PGS_TMP/initdb" -U postgres -A trust \
         -E UTF8 --locale=C --no-sync --no-instructions >/dev/null
     export PGS_INITDB=$PGS_TMP/initdb
@@ -178,9 +180,24 @@ export LC_ALL=C
 PGS_TMPDIR=${TMPDIR:-/tmp}
 [ ${#PGS_TMPDIR} -le 30 ] || PGS_TMPDIR=/tmp
 
+# What takes long to get, and is kept: servers of other majors, sources.
+if [ -z "${PGS_CACHE:-}" ]; then
+    PGS_CACHE=/var/cache/pg_sliced      # PGS_USER can read it
+    [ "$(id -u)" = 0 ] || PGS_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pg_sliced
+fi
+export PGS_CACHE
+
+# Debian's server of a major, which may have to be installed yet, or a certain one.
 PG_MAJOR=${PG_MAJOR:-15}
 if [ -z "${PG_CONFIG:-}" ]; then
     PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
-    [ -x "$PG_CONFIG" ] || PG_CONFIG=pg_config
+    [ -x "$PG_CONFIG" ] || command -v dpkg-query >/dev/null || PG_CONFIG=pg_config
+elif command -v "$PG_CONFIG" >/dev/null; then
+    PG_MAJOR=$("$PG_CONFIG" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
 fi
 export PG_CONFIG PG_MAJOR
+
+# Is that a server of Debian's packages?
+is_packaged() {
+    case $PG_CONFIG in /usr/lib/postgresql/*) ;; *) return 1 ;; esac
+}

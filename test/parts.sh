@@ -2,13 +2,20 @@
 #
 # A part is a function part_NAME.  It runs in a subshell, with the private tree
 # of test/lib.sh in place, and prints a line "ok - ..." or "not ok - ..."
-# for each of its tests, and "# ..." to tell more.
+# for each of its tests, "# skipped: ..." for what cannot be tested here, and
+# "# ..." to tell more.
 
 all_parts="lint tree unit regress contrib isolation tap model fuzz tiny core bench"
 
 # The checkout without what is made from it, as a tar file.
 checkout_files() {
-    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='./contrib/*/output' --exclude='*.o' --exclude='*.so' -cf - .
+    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='./contrib/*/output' --exclude='*.o' --exclude='*.so' --exclude=./.made_for -cf - .
+}
+
+# The same in a new directory.
+checkout_copy() {
+    mkdir "$1"
+    checkout_files | tar -C "$1" --no-same-owner -xf -
 }
 
 # A copy of the checkout that PGS_USER may write to: nobody but we may be able
@@ -37,6 +44,7 @@ part() {
     fi
     passed=$((passed + ok))
     failed=$((failed + notok))
+    skipped=$((skipped + $(grep -c '^# skipped:' "$log" || true)))
     echo "$1 $ok $notok $start $EPOCHREALTIME" |
         awk '{ printf "== %s: %d ok, %d not ok, %.1f s\n", $1, $2, $3, $5 - $4 }'
 }
@@ -52,7 +60,7 @@ script() {
         as_user "$PGS_ROOT/test/$name" 2>&1 || echo "not ok - $name ended with status $?"
         servers_stop
     ) >"$log"
-    grep -qE '^(not )?ok' "$log" || echo "not ok - $name tested nothing" >>"$log"
+    grep -qE '^(not )?ok|^# skipped:' "$log" || echo "not ok - $name tested nothing" >>"$log"
     echo "# $name: $((SECONDS - start)) s" >>"$log"
     flock "$T" cat "$log"
 }
@@ -197,6 +205,9 @@ part_bench() {
 # Is the extension compiled with tiny limits (src/base/limits.h)?
 is_tiny() { [ -n "${PGS_CPPFLAGS:-}" ]; }
 
+# Do the objects in the checkout, which are for everyday use, not serve?
+is_special() { is_tiny || ! is_packaged; }
+
 # Is there anything to run for part $1?
 has() {
     case $1 in
@@ -212,23 +223,52 @@ has() {
     esac
 }
 
+# The server to test on: the installed major's unless options say something else.
 run_tests() {
-    local name
-    passed=0 failed=0
-    if [ "${1:-}" = --tiny ]; then
+    local major='' archive='' assert='' tiny=''
+    while :; do
+        case ${1:-} in
+            --tiny) tiny=$1 ;;
+            --assert) assert=$1 ;;
+            --pg) major=${2:-} && shift ;;
+            --pg-source) archive=$(realpath "${2:-}") && shift ;;
+            *) break ;;
+        esac
+        shift || die "test: an option lacks its argument"
+    done
+    [ -z "$assert" ] || [ -n "$archive" ] || die "test: --assert takes --pg-source"
+    if [ -n "$tiny" ]; then
         export PGS_CPPFLAGS=-DSLICED_TINY_LIMITS
-        shift
         [ $# -gt 0 ] || die "test --tiny: which parts?"
     fi
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $all_parts
+    check_parts "$@"
+    if [ -n "$archive" ]; then
+        server_from_archive "$archive" "$assert"
+        exec env PG_CONFIG="$PG_CONFIG" "$root/dev" test ${tiny:+"$tiny"} "$@"
+    elif [ -n "$major" ] && [ "$major" != "$PG_MAJOR" ]; then
+        test_in_root "$major" ${tiny:+"$tiny"} "$@"
+    else
+        run_parts "$@"
+    fi
+}
+
+check_parts() {
+    local name
     for name; do
         has "$name" || true
     done
+}
+
+run_parts() {
+    local name
+    passed=0 failed=0 skipped=0
     setup
     # now, because the tree links to what is installed
-    case " $* " in *" tap "*) need "postgresql-$PG_MAJOR-repack" ;; esac
-    is_tiny || build || {
+    case " $* " in *" tap "*) ! is_packaged || need "postgresql-$PG_MAJOR-repack" ;; esac
+    echo "# $("$PG_CONFIG" --version)$(has_assertions && echo ", with assertions")"
+    is_special || build || {
         echo "0 passed, 1 failed"
         exit 1
     }
@@ -236,6 +276,8 @@ run_tests() {
     for name; do
         if has "$name"; then part "$name"; fi
     done
-    echo "$passed passed, $failed failed"
+    echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
     [ "$failed" = 0 ]
 }
+
+has_assertions() { "$PG_CONFIG" --configure | grep -q -e --enable-cassert; }

@@ -8,7 +8,7 @@ set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
 [ -x "$PGS_BINDIR/pg_repack" ] || {
-    echo "ok - pg_repack does not belong to this installation"
+    echo "# skipped: pg_repack, which does not belong to this installation"
     exit
 }
 

@@ -1,0 +1,108 @@
+# "./dev majors": every major that can be had here, one after the other, and a
+# table of what was tested and what was not: sourced by ./dev.
+#
+# What matters most comes first.  How long a run takes is estimated from what
+# the first one, all tests on the installed major, took on this machine today.
+# A run that would not end in time, or whose server cannot be had, is left out
+# and said to be; only tests that fail make the whole fail.
+
+# Majors of Debian's other releases, the newest first.
+other_majors=${PGS_MAJORS:-18 17}
+
+# What depends on the server; PostgreSQL's own suites take as long as all the rest.
+short_parts="tree unit regress contrib isolation tap model"
+long_parts="$short_parts tiny core"
+
+run_majors() {
+    local major parts=$long_parts first=yes
+    deadline=$((SECONDS + ${1:-85} * 60)) whole=0 bad=0 child=
+    majors=$(mktemp -d "$PGS_TMPDIR/pg_sliced.XXXXXX")
+    mkfifo "$majors/pipe"
+    trap 'rm -rf "$majors"' EXIT
+    trap '[ -z "$child" ] || kill "$child"; wait; exit 130' INT TERM
+    echo "major|server|asserts|parts|passed|failed|skipped|minutes" >"$majors/table"
+
+    run_major 0 "$PG_MAJOR" "Debian, installed" "$all_parts"
+    for major in $other_majors; do
+        [ "$major" != "$PG_MAJOR" ] || continue
+        run_major "$([ "$parts" = "$long_parts" ] && echo 85 || echo 45)" \
+            "$major" "Debian $(release_of "$major")" "$parts" --pg "$major"
+        [ "$why" = unavailable ] || parts=$short_parts
+        [ -z "$first" ] || run_archives
+        first=
+    done
+    [ -z "$first" ] || run_archives
+
+    echo
+    column -t -s '|' "$majors/table"
+    cat "$majors/left_out" 2>/dev/null || true
+    [ "$bad" = 0 ]
+}
+
+# The archives that are named, the newest with assertions, and if there are none
+# that of the installed major.
+run_archives() {
+    local archives=() assert=--assert archive
+    if [ -n "${PGS_SOURCES:-}" ]; then
+        mapfile -t archives < <(tr -s ' ' '\n' <<<"$PGS_SOURCES" | awk -F/ 'NF { print $NF "\t" $0 }' |
+            sort -V -r | cut -f 2)
+    elif archive=$("$root/test/servers/fetch_source"); then
+        archives=("$archive")
+    else
+        left_out "$PG_MAJOR" "built with assertions" "its source cannot be fetched"
+    fi
+    for archive in ${archives[@]+"${archives[@]}"}; do
+        run_major "$([ -n "$assert" ] && echo 90 || echo 60)" '?' "${archive##*/}" \
+            "$short_parts${assert:+ core}" --pg-source "$archive" $assert
+        assert=
+    done
+}
+
+# run_major WEIGHT MAJOR SERVER PARTS [OPTION...]: "./dev test" with these
+# options, which takes about WEIGHT percent of the first run's time.
+run_major() {
+    local weight=$1 major=$2 server=$3 parts=$4 log=$majors/log status=0 start=$SECONDS
+    local left=$((deadline - SECONDS)) totals asserts=no
+    local passed failed skipped
+    shift 4
+    why=
+    if [ $((whole * weight / 100)) -gt "$left" ]; then
+        why=late
+        left_out "$major" "$server" \
+            "it takes about $((whole * weight / 6000)) minutes, and $((left / 60)) are left"
+        return
+    fi
+    printf '\n===== PostgreSQL %s (%s)%s\n' "$major" "$server" "${*:+: ./dev test $*}"
+    # shellcheck disable=SC2086
+    timeout -k 60 "$left" "$root/dev" test "$@" $parts >"$majors/pipe" 2>&1 &
+    child=$!
+    tee "$log" <"$majors/pipe" &
+    wait "$child" || status=$?
+    child=
+    wait
+    if [ "$status" = 3 ]; then
+        why=unavailable
+        left_out "$major" "$server" "$(sed -n 's/^# not tested: *//p' "$log" | tail -n 1)"
+        return
+    fi
+    whole=$((whole > 0 ? whole : SECONDS - start))
+    totals=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) || true
+    IFS=' ,' read -r passed _ failed _ skipped _ <<<"$totals"
+    if [ "$status" != 0 ] && [ "${failed:-0}" = 0 ]; then
+        failed="$([ "$status" = 124 ] && echo "not finished" || echo "status $status")"
+    fi
+    major=$(sed -n 's/^# PostgreSQL \([0-9a-z.]*\).*/\1/p' "$log" | head -n 1)
+    ! grep -q '^# PostgreSQL .* assertions' "$log" || asserts=yes
+    [ "$parts" != "$all_parts" ] || parts=all
+    echo "${major:-$2}|$server|$asserts|$parts|${passed:-0}|${failed:-0}|${skipped:-0}|$(((SECONDS - start + 30) / 60))" \
+        >>"$majors/table"
+    [ "$status" = 0 ] || bad=1
+    if [ "${skipped:-0}" != 0 ]; then
+        sed -n "s/^# skipped: */$major: skipped /p" "$log" >>"$majors/left_out"
+    fi
+}
+
+left_out() {
+    echo "$1|$2|||not tested|||" >>"$majors/table"
+    echo "NOT TESTED: PostgreSQL $1 ($2): $3" | tee -a "$majors/left_out"
+}
