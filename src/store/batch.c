@@ -119,6 +119,28 @@ batch_forget(SlicedBatch *b)
 }
 
 /*
+ * How many rows, from 'first' on, fit on an empty page?  Given more, heap_multi_insert()
+ * extends the relation by as many pages as they need (since 16), and the end of one
+ * value, which other pages have room for, gets a page of its own.
+ */
+static int
+batch_rows_of_page(SlicedBatch *b, int first)
+{
+	Size		room = BLCKSZ - SizeOfPageHeaderData -
+		RelationGetTargetPageFreeSpace(b->toastrel, HEAP_DEFAULT_FILLFACTOR);
+	Size		size = 0;
+	int			i;
+
+	for (i = first; i < b->nrows; i++)
+	{
+		size += MAXALIGN(b->tuples[i]->t_len) + sizeof(ItemIdData);
+		if (size > room && i > first)
+			break;
+	}
+	return i - first;
+}
+
+/*
  * Insert the batch.  heap_multi_insert() cannot hide rows from logical decoding
  * and is no faster for a single one.
  */
@@ -138,6 +160,8 @@ batch_insert(SlicedBatch *b)
 	}
 	else if (b->nrows > 0)
 	{
+		int			n;
+
 		for (int i = 0; i < b->nrows; i++)
 		{
 			if (b->slots[i] == NULL)
@@ -151,7 +175,11 @@ batch_insert(SlicedBatch *b)
 			/* a slot that did not own its tuple would make a copy */
 			ExecStoreHeapTuple(b->tuples[i], b->slots[i], true);
 		}
-		heap_multi_insert(b->toastrel, b->slots, b->nrows, cid, b->options, NULL);
+		for (int i = 0; i < b->nrows; i += n)
+		{
+			n = batch_rows_of_page(b, i);
+			heap_multi_insert(b->toastrel, b->slots + i, n, cid, b->options, NULL);
+		}
 		for (int i = 0; i < b->nrows; i++)
 		{
 			batch_insert_index_entries(b, b->objids[i], b->seqs[i], &b->slots[i]->tts_tid);
