@@ -7,7 +7,16 @@ CREATE TABLE arrays (id int PRIMARY KEY, n int, i int[], f float8[], t text[], z
 INSERT INTO arrays SELECT 1, 0, a, ARRAY(SELECT sqrt(x) FROM unnest(a) x), a, ARRAY(SELECT nullif(x, 7) FROM unnest(a) x), ARRAY[a, a], '{a}', a, '{"(1,)"}' FROM (SELECT array_agg(x * 7919 % 1000003) AS a FROM generate_series(1, 200000) x) s;
 
 -- subscripts are evaluated only if there is an array, in reading, and new values only if no subscript is NULL
-EXPLAIN (VERBOSE, COSTS OFF) SELECT i[5], i[id], i[n + 1], m[1][id], i[2:3], i[:id], m[1:1][n + 1:], (SELECT i)[5], (SELECT i)[n + 1], array_length(i, 1), l[5] FROM arrays;
+-- (19 calls the nth SubPlan expr_n)
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+        RETURN NEXT replace(line, 'SubPlan expr_', 'SubPlan ');
+    END LOOP;
+END $$;
+SELECT plan('SELECT i[5], i[id], i[n + 1], m[1][id], i[2:3], i[:id], m[1:1][n + 1:], (SELECT i)[5], (SELECT i)[n + 1], array_length(i, 1), l[5] FROM arrays');
 EXPLAIN (VERBOSE, COSTS OFF) UPDATE arrays SET i[5] = 1, f[n] = 1, t[n] = t[n + 1], z[n:5] = m, m[1][2] = n / 0, l[3] = 4, p[1].x = 5;
 CREATE TABLE missing (n int, m int, i int[]) USING sliced;
 INSERT INTO missing VALUES (0, NULL, NULL);
