@@ -73,7 +73,9 @@ BEGIN
                 EXIT WHEN NOT FOUND;
                 INSERT INTO h SELECT whole.*;
             END LOOP;
+            -- the last row, whichever that is, is one that we have
             FETCH LAST FROM c INTO whole;
+            DELETE FROM h WHERE ctid = (SELECT min(ctid) FROM h WHERE h::text = whole::text);
             INSERT INTO h SELECT whole.*;
             CLOSE c;
         WHEN 'function' THEN INSERT INTO h SELECT * FROM rows_of(query);

@@ -19,9 +19,11 @@ COPY looked FROM stdin;
 BEGIN;
 LOCK pg_proc;
 PREPARE TRANSACTION 'keeps pg_proc locked';
+\set SHOW_CONTEXT never
 SET lock_timeout = 10;
 SELECT j->'a'->'b' FROM looked;
 ROLLBACK PREPARED 'keeps pg_proc locked';
 RESET lock_timeout;
+\set SHOW_CONTEXT errors
 SELECT j->'a'->'b' FROM looked;
 DROP TABLE looked;
