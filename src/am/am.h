@@ -82,6 +82,13 @@ extern void sliced_copy_visible(Relation oldrel, Relation newrel, Relation index
 /* thunks.c: callbacks whose arguments depend on the major */
 extern void sliced_thunk_callbacks(TableAmRoutine *routine);
 
+/* index_build.c: index_build_range_scan, of a table that passes for one of heap */
+extern double sliced_index_build(Relation rel, Relation index, struct IndexInfo *info,
+								 bool allow_sync, bool anyvisible, bool progress,
+								 BlockNumber start_block, BlockNumber numblocks,
+								 IndexBuildCallback callback, void *callback_state,
+								 TableScanDesc scan);
+
 /* heap_bridge.c: where heapam insists on heap */
 extern void sliced_bridge_init(void);
 extern void sliced_bridge_callbacks(TableAmRoutine *routine);

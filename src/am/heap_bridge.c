@@ -68,10 +68,8 @@ sliced_index_build_range_scan(Relation rel, Relation index, struct IndexInfo *in
 	sliced_bridge_enter(&bridge, rel);
 	PG_TRY();
 	{
-		result = sliced_heap->index_build_range_scan(rel, index, info, allow_sync,
-													 anyvisible, progress, start_block,
-													 numblocks, callback, callback_state,
-													 scan);
+		result = sliced_index_build(rel, index, info, allow_sync, anyvisible, progress,
+									start_block, numblocks, callback, callback_state, scan);
 	}
 	PG_FINALLY();
 	{

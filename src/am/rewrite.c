@@ -16,19 +16,23 @@
  * Versions that are dead for new snapshots, still visible to some old ones, are
  * copied with their values.  Nobody will delete those values when the versions
  * go, so we delete them at the end: whoever still sees such a version reads
- * deleted slices as well.
+ * deleted slices as well.  The values of some such versions are gone already; so
+ * are the versions then, for everybody (dying.h).
  */
 #include "postgres.h"
 
 #include "access/genam.h"
 #include "access/heaptoast.h"
 #include "access/rewriteheap.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "am/am.h"
+#include "am/dying.h"
 #include "am/row_toast.h"
 #include "base/identity.h"
 #include "base/options.h"
 #include "catalog/catalog.h"
+#include "catalog/index.h"
 #include "commands/progress.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
@@ -49,6 +53,7 @@ typedef struct Rewrite
 	Datum	   *values;
 	bool	   *isnull;
 	Oid		   *keep_ids;
+	Bitmapset  *sort_columns;	/* with long values, that sorting reads */
 	HTAB	   *dying_rows;		/* by ItemPointerData: versions that are not live */
 	HTAB	   *dying_values;	/* by Oid: what only such versions have */
 	bool		core_dying;		/* core has toasted such a version */
@@ -134,38 +139,131 @@ put_row(Rewrite *rw, HeapTuple tuple, HeapTuple copy)
 	SLICED_OPTION_END();
 }
 
+/*
+ * A version that was counted as recently dead is dead.  So is its predecessor, if
+ * there is one that waits to be stored.
+ */
+static void
+drop_row(Rewrite *rw, HeapTuple tuple)
+{
+	rw->tups_vacuumed++;
+	rw->tups_recently_dead--;
+	if (rewrite_heap_dead_tuple(rw->heap, tuple))
+	{
+		rw->tups_vacuumed++;
+		rw->tups_recently_dead--;
+	}
+}
+
+/*
+ * The columns of the row are in rw->values.  If its values might go at any moment,
+ * fetch those of some columns (NULL: all).  False if one has gone: nobody sees the
+ * row.  None goes before the row's deleter has committed, and that may be us.
+ */
+static bool
+fetch_dying_values(Rewrite *rw, HeapTuple tuple, const Bitmapset *columns)
+{
+	bool		dying;
+
+	hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, &dying);
+	return !dying || !TransactionIdDidCommit(HeapTupleHeaderGetUpdateXid(tuple->t_data)) ||
+		sliced_row_fetch_values(rw->oldrel, rw->values, rw->isnull, columns);
+}
+
+/*
+ * Let pointers in memory stand for values that were fetched.  Together they might
+ * be too long for a tuple.
+ */
+static void
+refer_to_fetched_values(Rewrite *rw, const Datum *before)
+{
+	for (int i = 0; i < RelationGetDescr(rw->oldrel)->natts; i++)
+		if (rw->values[i] != before[i])
+		{
+			struct varatt_indirect in_memory = {(struct varlena *) DatumGetPointer(rw->values[i])};
+			char	   *pointer = palloc(INDIRECT_POINTER_SIZE);
+
+			SET_VARTAG_EXTERNAL(pointer, VARTAG_INDIRECT);
+			memcpy(VARDATA_EXTERNAL(pointer), &in_memory, sizeof(in_memory));
+			rw->values[i] = PointerGetDatum(pointer);
+		}
+}
+
+/* The row as it goes to the rewrite module, its values written; NULL if nobody sees it. */
+static HeapTuple
+toast_row(Rewrite *rw, HeapTuple tuple)
+{
+	Datum	   *stored = palloc(RelationGetDescr(rw->oldrel)->natts * sizeof(Datum));
+	SlicedRowTarget target = {.writer = rw->writer, .keep_ids = rw->keep_ids};
+	HeapTuple	copy;
+	SlicedRowToast rt;
+	bool		dying;
+
+	take_apart(rw, tuple, RelationGetDescr(rw->oldrel));
+	memcpy(stored, rw->values, RelationGetDescr(rw->oldrel)->natts * sizeof(Datum));
+	if (!fetch_dying_values(rw, tuple, NULL))
+		return NULL;
+	refer_to_fetched_values(rw, stored);
+	copy = heap_form_tuple(RelationGetDescr(rw->newrel), rw->values, rw->isnull);
+	if (rw->writer == NULL || !sliced_row_is_oversized(copy))
+		return copy;
+
+	sliced_row_toast(&rt, rw->newrel, copy, NULL, false, &target);
+	hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, &dying);
+	write_values(rw, &rt, dying);
+
+	/*
+	 * Core keeps ids as well; but a value that another version of the row has in our
+	 * format cannot be shared.
+	 */
+	if (rt.core_way)
+	{
+		rw->core_dying |= dying;
+		return toast_flatten_tuple(rt.tuple, RelationGetDescr(rw->newrel));
+	}
+	return rt.tuple;
+}
+
 static void
 copy_row(Rewrite *rw, HeapTuple tuple)
 {
 	MemoryContext old = MemoryContextSwitchTo(rw->row_mcxt);
-	HeapTuple	copy;
-
-	take_apart(rw, tuple, RelationGetDescr(rw->oldrel));
-	copy = heap_form_tuple(RelationGetDescr(rw->newrel), rw->values, rw->isnull);
-	if (rw->writer != NULL && sliced_row_is_oversized(copy))
-	{
-		SlicedRowTarget target = {.writer = rw->writer, .keep_ids = rw->keep_ids};
-		SlicedRowToast rt;
-		bool		dying;
-
-		sliced_row_toast(&rt, rw->newrel, copy, NULL, false, &target);
-		hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, &dying);
-		write_values(rw, &rt, dying);
-		copy = rt.tuple;
-
-		/*
-		 * Core keeps ids as well; but a value that another version of the row
-		 * has in our format cannot be shared.
-		 */
-		if (rt.core_way)
-		{
-			copy = toast_flatten_tuple(copy, RelationGetDescr(rw->newrel));
-			rw->core_dying |= dying;
-		}
-	}
+	HeapTuple	copy = toast_row(rw, tuple);
 
 	MemoryContextSwitchTo(old);
-	put_row(rw, tuple, copy);
+	if (copy != NULL)
+		put_row(rw, tuple, copy);
+	else
+		drop_row(rw, tuple);
+	MemoryContextReset(rw->row_mcxt);
+}
+
+/*
+ * Hand the row to the sort, with the values by which it is sorted in it if they
+ * might go before it is copied.
+ */
+static void
+sort_row(Rewrite *rw, Tuplesortstate *sort, HeapTuple tuple)
+{
+	TupleDesc	desc = RelationGetDescr(rw->oldrel);
+	MemoryContext old = MemoryContextSwitchTo(rw->row_mcxt);
+	HeapTuple	copy = tuple;
+
+	if (rw->sort_columns != NULL && hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, NULL))
+	{
+		heap_deform_tuple(tuple, desc, rw->values, rw->isnull);
+		copy = NULL;
+		if (fetch_dying_values(rw, tuple, rw->sort_columns))
+		{
+			copy = heap_form_tuple(desc, rw->values, rw->isnull);
+			sliced_header_adopt(copy, tuple);
+		}
+	}
+	MemoryContextSwitchTo(old);
+	if (copy != NULL)
+		tuplesort_putheaptuple(sort, copy);
+	else
+		drop_row(rw, tuple);
 	MemoryContextReset(rw->row_mcxt);
 }
 
@@ -252,7 +350,7 @@ scan_in_physical_order(Rewrite *rw, TupleTableSlot *slot, Tuplesortstate *sort)
 		if (!row_survives(rw, bslot->base.tuple, bslot->buffer))
 			continue;
 		if (sort != NULL)
-			tuplesort_putheaptuple(sort, bslot->base.tuple);
+			sort_row(rw, sort, bslot->base.tuple);
 		else
 		{
 			copy_row(rw, bslot->base.tuple);
@@ -324,6 +422,7 @@ copy_table(Rewrite *rw, Relation index, bool use_sort)
 													   maintenance_work_mem, NULL,
 													   TUPLESORT_NONE);
 
+		rw->sort_columns = sliced_index_columns(rw->oldrel, BuildIndexInfo(index));
 		scan_in_physical_order(rw, slot, sort);
 		copy_sorted(rw, sort);
 		tuplesort_end(sort);

@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "access/heaptoast.h"
 #include "access/subtrans.h"
 #include "access/xact.h"
 #include "base/compat.h"
@@ -359,12 +360,34 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 	}
 }
 
-bool
+SlicedDamage
 sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
 {
 	Reader		r = {.value_offset = offset, .dest = dest};
 
-	return value_read_once(&r, toastrel, SLICED_SEE_READABLE, valueid, offset, offset + len);
+	return value_read_once(&r, toastrel, SLICED_SEE_READABLE, valueid, offset, offset + len) ?
+		SLICED_SOUND : r.damage;
+}
+
+bool
+sliced_chunks_read(Relation toastrel, Oid valueid, uint32 size, char *dest)
+{
+	ToastScan	ts;
+	int32		next = 0;
+	uint32		have = 0;
+
+	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+	sliced_scan_seek(&ts, valueid, 0, ForwardScanDirection);
+	while (have < size && sliced_scan_next(&ts, ForwardScanDirection) && ts.seq == next++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (ts.len != Min(size - have, TOAST_MAX_CHUNK_SIZE))
+			break;
+		memcpy(dest + have, ts.data, ts.len);
+		have += ts.len;
+	}
+	sliced_scan_close(&ts, AccessShareLock);
+	return have == size;
 }
 
 bool

@@ -18,9 +18,15 @@
 extern bool sliced_value_read(Relation toastrel, Oid valueid, uint32 offset,
 							  uint32 len, char *dest);
 
-/* The same, but false as well if the value is damaged or missing. */
-extern bool sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset,
-								  uint32 len, char *dest);
+/* The same without errors, and without waiting: what is wrong is the result. */
+extern SlicedDamage sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset,
+										  uint32 len, char *dest);
+
+/*
+ * Read all of a value in core's format, as it is stored.  False unless all of its
+ * 'size' bytes are there.
+ */
+extern bool sliced_chunks_read(Relation toastrel, Oid valueid, uint32 size, char *dest);
 
 /*
  * May the value be gone before the transaction ends?  So it may if a subtransaction
