@@ -5,7 +5,7 @@
 # for each of its tests, "# skipped: ..." for what cannot be tested here, and
 # "# ..." to tell more.
 
-all_parts="lint tree unit regress contrib isolation tap model fuzz tiny core bench"
+all_parts="lint tree unit regress contrib isolation tap model soak fuzz tiny core bench"
 
 # The checkout without what is made from it, as a tar file.
 checkout_files() {
@@ -169,6 +169,12 @@ part_model() {
     server_stop model
 }
 
+# Longer: MINUTES=60 ./dev test soak
+part_soak() {
+    need python3-psycopg
+    scripts soak
+}
+
 part_fuzz() {
     need clang
     need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
@@ -217,6 +223,7 @@ has() {
         isolation) [ -d "$root/test/specs" ] ;;
         tap) [ -d "$root/test/t" ] ;;
         model) [ -d "$root/test/model" ] ;;
+        soak) [ -d "$root/test/soak" ] ;;
         unit | fuzz | core) [ -x "$root/test/$1/run" ] ;;
         bench) [ -x "$root/bench/run" ] ;;
         *) die "there is no test part \"$1\"" ;;

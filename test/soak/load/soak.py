@@ -1,0 +1,264 @@
+#!/usr/bin/python3
+"""A soak: everything that a server has to bear, at once, against a model.
+
+Writers, readers with old snapshots, VACUUM (FULL), CLUSTER, indexes, DDL; sessions
+are cancelled, terminated, and killed, so that the server recovers; a standby follows
+it and is promoted after each round, which the next round goes on with; in every
+second round there is a subscriber.  At the end of a round everything that was
+committed must be there, on each of the servers.
+
+Nothing may grow without bounds: what a session has in memory, the files, the WAL of
+one change of a value that has been changed all the time.
+
+usage: soak.py [--minutes N] [--seed N]
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+
+import psycopg
+
+from rows import COLUMNS, CREATE, SUMS
+from workers import HOT_ROWS, TABLES, Disturber, Keeper, Reader, Writer
+
+WRITERS, READERS = 4, 2
+ROUND_SECONDS = 36, 240         # at least, at most
+KILL_EVERY = 12, 60
+MEMORY_KB = 24000               # that a session may gain once it has warmed up
+FILES = 10, 4000000             # times the bytes of the values, and more: old snapshots keep dead ones
+FILES_FULL = 1.5, 500000        # the same after VACUUM FULL
+WAL_TIMES = 2                   # as much WAL for a change at the end as at the beginning
+CHANGES = ["v = v || repeat('x', 100)", "v = overlay(v PLACING 'here' FROM 500000)", "j = jsonb_set(j, '{k500,n}', to_jsonb(n))"]
+
+SETUP = f"""CREATE EXTENSION pg_sliced;
+{''.join(CREATE.format(table=table) + ';' for table in TABLES)}
+CREATE TABLE hot (id int PRIMARY KEY, n int, v text) USING sliced;
+INSERT INTO hot SELECT i, 0, '' FROM generate_series(1, {HOT_ROWS}) i;
+CREATE TABLE progress (writer int PRIMARY KEY, seq int) USING heap;
+INSERT INTO progress SELECT i, 0 FROM generate_series(0, {WRITERS - 1}) i;
+CREATE TABLE probe (id int PRIMARY KEY, n int, v text, j jsonb) USING sliced;
+INSERT INTO probe SELECT 1, 0, string_agg(md5(i::text), ''), jsonb_object_agg('k' || i, jsonb_build_object('n', 0, 's', md5(i::text) || md5((i * i)::text)))
+    FROM generate_series(1, 32000) i;
+CREATE PUBLICATION soak FOR TABLE published, hot;"""
+
+
+class Server:
+    """One that test/lib.sh starts and stops, under this name."""
+
+    def __init__(self, name):
+        self.name = name
+        self.host = f"{os.environ['PGS_TMP']}/{name}/socket"
+
+    def shell(self, command):
+        subprocess.run(["bash", "-c", f'set -euo pipefail; . "$PGS_ROOT/test/lib.sh"; {command}'], check=True, stdout=subprocess.DEVNULL)
+
+    def start(self, *settings):
+        self.shell(" ".join(["server_start", self.name, *settings]))
+
+    def standby(self, name):
+        """Make a standby of this server."""
+        standby = Server(name)
+        self.shell(f"""d=$PGS_TMP/{name}; mkdir -m 700 $d $d/socket
+            "$PGS_BINDIR/pg_basebackup" -h {self.host} -U postgres -D $d/data -R -c fast
+            server_start {name} unix_socket_directories=$d/socket""")
+        return standby
+
+    def promote(self):
+        self.shell(f'"$PGS_BINDIR/pg_ctl" -s -w -D "$PGS_TMP/{self.name}/data" promote')
+
+    def remove(self):
+        self.shell(f'server_stop {self.name}; rm -rf "$PGS_TMP/{self.name}"')
+
+    def connect(self):
+        """For what is not disturbed."""
+        return psycopg.connect(host=self.host, port=5432, user="postgres", dbname="postgres", autocommit=True, prepare_threshold=None)
+
+    def one(self, sql):
+        with self.connect() as conn:
+            return conn.execute(sql).fetchone()
+
+    def wait_until(self, sql, what):
+        for _ in range(1200):
+            if self.one(sql)[0]:
+                return
+            time.sleep(0.1)
+        raise SystemExit(f"not ok - soak: {what} takes more than two minutes")
+
+
+class Soak:
+    def __init__(self, minutes, seed):
+        self.seed, self.end = seed, time.time() + minutes * 60
+        self.round_end = 0
+        self.failures, self.kills, self.errors, self.commands = [], 0, {}, {}
+        self.transactions = self.snapshots = 0
+        self.memory = self.memory_most = 0
+        self.server = Server("soak0")
+        self.host = self.server.host
+        self.writers = [Writer(self, f"writer{i}", seed, i) for i in range(WRITERS)]
+
+    def over(self):
+        return self.failures or time.time() > self.round_end
+
+    def fail(self, message):
+        self.failures.append(message)
+        print(f"not ok - soak: seed {self.seed}: {message}", flush=True)
+
+    def saw_memory(self, growth, now):
+        self.memory, self.memory_most = max(self.memory, growth), max(self.memory_most, now)
+
+    def check(self, good, what):
+        if good:
+            print(f"ok - {what}", flush=True)
+        else:
+            self.fail(what)
+
+    def round(self, seconds, kill_every):
+        """Let everybody work."""
+        with self.server.connect() as conn:
+            for index, in conn.execute("SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid").fetchall():
+                conn.execute(f"DROP INDEX {index}")
+        self.round_end = time.time() + seconds
+        self.writers = [writer.successor(f"{self.seed} {seconds} {self.kills}") for writer in self.writers]
+        workers = [*self.writers, *(Reader(self, f"reader{i}", self.seed + self.kills) for i in range(READERS)),
+                   Keeper(self, "keeper", self.seed + self.kills), Disturber(self, "disturber", self.seed + self.kills, kill_every)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(seconds + 180)
+            if worker.is_alive():
+                self.fail(f"{worker.name} has not come to an end")
+            for key, count in worker.errors.items():
+                self.errors[key] = self.errors.get(key, 0) + count
+        self.transactions += sum(worker.done for worker in self.writers)
+        self.snapshots += sum(worker.done for worker in workers if isinstance(worker, Reader))
+
+    def differences(self, server, tables=TABLES):
+        """What a server has that it should not, or lacks."""
+        with server.connect() as conn:
+            for table in tables:
+                stored = {row[0]: row for row in conn.execute(f"SELECT {COLUMNS} FROM {table}")}
+                for writer in self.writers:
+                    if writer.table != table:
+                        continue
+                    for id, row in writer.rows.items():
+                        yield row.difference(stored.pop(id)) if id in stored else f"row {id} of {table} is lost"
+                yield f"rows of {table} that nobody has: {list(stored)}" if stored else None
+                wrong = conn.execute(f"SELECT id FROM {table} WHERE sums <> {SUMS}").fetchall()
+                yield f"rows of {table} that do not add up: {wrong}" if wrong else None
+            for id, v in conn.execute("SELECT id, v FROM hot").fetchall():
+                for writer in self.writers:
+                    tokens = re.findall(f"<{writer.number}:[0-9]+:x*>", v)
+                    if tokens != writer.tokens[id]:
+                        at = next((i for i, (t, w) in enumerate(zip(tokens, writer.tokens[id])) if t != w), min(len(tokens), len(writer.tokens[id])))
+                        yield (f"hot row {id}: {len(tokens)} tokens of writer {writer.number}, {len(writer.tokens[id])} were committed; "
+                               f"the first that differs: {tokens[at:at + 1]} for {writer.tokens[id][at:at + 1]}")
+                if len(v) != sum(len(token) for writer in self.writers for token in writer.tokens[id]):
+                    yield f"hot row {id} has more in it than tokens"
+            for table in (*tables, "hot", "probe"):
+                if conn.execute(f"SELECT to_regclass('{table}')::oid IN (SELECT c.oid FROM pg_class c JOIN pg_am a ON a.oid = relam WHERE amname = 'sliced')").fetchone()[0]:
+                    found = conn.execute(f"SELECT * FROM sliced.verify('{table}')").fetchall()
+                    yield f"verify of {table}: {found[:3]}" if found else None
+
+    def check_server(self, server, name, tables=TABLES):
+        differences = [d for d in self.differences(server, tables) if d is not None]
+        for difference in differences[1:4]:
+            print(f"# {difference}")
+        rows = sum(len(writer.rows) for writer in self.writers if writer.table in tables)
+        self.check(not differences, differences[0] if differences else f"{name}: {rows} rows and {self.transactions} transactions")
+
+    def probe(self):
+        """WAL of one change of each kind, in bytes, for an old value."""
+        result = []
+        with self.server.connect() as conn:
+            conn.execute("SET sliced.logical_decoding = off")
+            for change in CHANGES:
+                update = f"UPDATE probe SET {change}, n = n + 1"
+                conn.execute("CHECKPOINT")
+                for _ in range(20):     # pages get their images in the WAL
+                    conn.execute(update)
+                start = conn.execute("SELECT pg_current_wal_insert_lsn()").fetchone()[0]
+                for _ in range(100):
+                    conn.execute(update)
+                result.append(int(conn.execute("SELECT pg_current_wal_insert_lsn() - %s", [start]).fetchone()[0]) // 100)
+        return result
+
+    def use_probe(self):
+        """Change it as often as it would be changed in a long time."""
+        with self.server.connect() as conn:
+            conn.execute("SET sliced.logical_decoding = off")
+            for i in range(300):
+                conn.execute(f"UPDATE probe SET {CHANGES[i % len(CHANGES)].replace('500', str(i + 100))}, n = n + 1")
+
+    def check_growth(self, before):
+        after = self.probe()
+        self.check(all(a < WAL_TIMES * b + 500 for a, b in zip(after, before)), f"WAL of a change: {before} bytes at first, {after} at the end")
+        self.check(self.memory < MEMORY_KB, f"sessions of writers gain {self.memory} kB, and have {self.memory_most} at most")
+        with self.server.connect() as conn:
+            for table in (*TABLES, "hot"):
+                live = "length(v)" if table == "hot" else "octet_length(v) + length(b) + octet_length(j::text) + pg_column_size(a) + octet_length(x::text)"
+                bytes_, = conn.execute(f"SELECT coalesce(sum({live}), 0) FROM {table}").fetchone()
+                for command, (times, more) in ((f"VACUUM {table}", FILES), (f"VACUUM FULL {table}", FILES_FULL)):
+                    conn.execute(command)
+                    size, = conn.execute(f"SELECT pg_table_size('{table}')").fetchone()
+                    self.check(size < times * bytes_ + more, f"{size} bytes on disk after {command}, {bytes_} of values")
+
+    def subscribe(self, subscriber):
+        with subscriber.connect() as conn:
+            conn.execute("TRUNCATE published, hot")
+            conn.execute(f"CREATE SUBSCRIPTION soak CONNECTION 'host={self.host} port=5432 user=postgres dbname=postgres' PUBLICATION soak")
+
+    def check_subscriber(self, subscriber):
+        subscriber.wait_until("SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel", "copying to the subscriber")
+        lsn, = self.server.one("SELECT pg_current_wal_insert_lsn()")
+        self.server.wait_until(f"SELECT coalesce(bool_or(confirmed_flush_lsn >= '{lsn}'), false) FROM pg_replication_slots WHERE slot_name = 'soak'", "the subscriber")
+        self.check_server(subscriber, "the subscriber", TABLES[:1])
+        with subscriber.connect() as conn:
+            conn.execute("DROP SUBSCRIPTION soak")
+
+    def run(self):
+        self.server.start("wal_level=logical", "max_wal_senders=10", "hot_standby=on", "hot_standby_feedback=on", "autovacuum_naptime=3s", "wal_keep_size=4GB",
+                          "max_wal_size=2GB", "restart_after_crash=on", "log_min_messages=panic", "max_standby_streaming_delay=-1", "deadlock_timeout=200ms")
+        with self.server.connect() as conn:
+            conn.execute(SETUP)
+        subscriber = Server("subscriber")
+        subscriber.start("wal_level=logical")
+        with subscriber.connect() as conn:
+            conn.execute(SETUP)
+        before = self.probe()
+        number = 0
+        while not self.failures and (number < 2 or time.time() < self.end):
+            number += 1
+            standby = self.server.standby(f"soak{number}")
+            if number % 2 == 0:
+                self.subscribe(subscriber)
+            left = self.end - time.time()
+            seconds = max(ROUND_SECONDS[0], min(ROUND_SECONDS[1], left / 2 if number == 1 else left))
+            self.round(seconds, max(KILL_EVERY[0], min(KILL_EVERY[1], seconds / 3)))
+            if self.failures:
+                break
+            self.use_probe()
+            self.check_server(self.server, f"round {number}")
+            if number % 2 == 0:
+                self.check_subscriber(subscriber)
+            lsn, = self.server.one("SELECT pg_current_wal_insert_lsn()")
+            standby.wait_until(f"SELECT pg_last_wal_replay_lsn() >= '{lsn}'", "the standby")
+            self.check_server(standby, "the standby")
+            standby.promote()
+            self.server.remove()
+            self.server, self.host = standby, standby.host
+            self.check_server(self.server, "the standby, promoted")
+        if not self.failures:
+            self.check_growth(before)
+        print(f"# seed {self.seed}: {number} rounds, {self.transactions} transactions, {self.snapshots} snapshots, {self.kills} kills, errors {self.errors}, {self.commands}")
+        return not self.failures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float, default=1.2)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    arguments = parser.parse_args()
+    sys.exit(not Soak(arguments.minutes, arguments.seed).run())

@@ -1,0 +1,6 @@
+#!/bin/bash
+# Everything at once, for a minute and a half, or MINUTES=60; SEED=5 for the same choices again.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+exec python3 "$PGS_ROOT/test/soak/load/soak.py" --minutes "${MINUTES:-1.2}" --seed "${SEED:-$RANDOM}"
