@@ -107,6 +107,13 @@ typedef struct SlicedBridge
 extern void sliced_bridge_enter(SlicedBridge *bridge, Relation rel);
 extern void sliced_bridge_leave(SlicedBridge *bridge);
 
+/*
+ * For as long as somebody's query runs, all those relations are ours again; NULL if
+ * there are none.  An error must lead to sliced_bridges_resume() as well.
+ */
+extern SlicedBridge *sliced_bridges_suspend(void);
+extern void sliced_bridges_resume(SlicedBridge *suspended);
+
 /* decoding.c: what logical decoding must be able to see */
 extern bool sliced_is_decoded(Relation rel);
 extern bool sliced_hides_slices(Relation rel);

@@ -7,6 +7,11 @@
  * rebuild the entry meanwhile (a concurrent GRANT is enough) and put our routine
  * back; a relcache callback exchanges it again.
  *
+ * A function in an index expression may run queries, though one that is really
+ * IMMUTABLE does not, and they may be of this very table.  While they run it is
+ * ours again: heap's scan would hand out rows as they are on disk, and copies of
+ * these in other tables would be pointers to values that are not theirs.
+ *
  * Long rows: heapam calls core's toaster for rows longer than a quarter of a
  * page; how long it lets them be is a storage parameter of the table
  * (toast_tuple_target).  If the table does not set it, we put ours in its place
@@ -53,6 +58,26 @@ sliced_bridge_leave(SlicedBridge *bridge)
 	Assert(bridges == bridge);
 	bridges = bridge->outer;
 	bridge->rel->rd_tableam = bridge->ours;
+}
+
+SlicedBridge *
+sliced_bridges_suspend(void)
+{
+	SlicedBridge *suspended = bridges;
+
+	for (SlicedBridge *b = suspended; b != NULL; b = b->outer)
+		b->rel->rd_tableam = b->ours;
+	bridges = NULL;
+	return suspended;
+}
+
+void
+sliced_bridges_resume(SlicedBridge *suspended)
+{
+	Assert(bridges == NULL);
+	bridges = suspended;
+	for (SlicedBridge *b = suspended; b != NULL; b = b->outer)
+		b->rel->rd_tableam = sliced_heap;
 }
 
 static double

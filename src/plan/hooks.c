@@ -2,10 +2,14 @@
  * hooks.c
  *	  Where core calls us when a query is planned and executed.
  *
- * The hooks' arguments are not the same in all majors, so nothing is decided here.
+ * The hooks' arguments are not the same in all majors, so nothing else is decided here.
+ *
+ * A query that is run while an index is built, by a function in the index's
+ * expression, finds that table ours (am/heap_bridge.c).
  */
 #include "postgres.h"
 
+#include "am/am.h"
 #include "executor/executor.h"
 #include "optimizer/planner.h"
 #include "plan/plan.h"
@@ -13,6 +17,28 @@
 static planner_hook_type next_planner;
 static ExecutorStart_hook_type next_start;
 static ExecutorRun_hook_type next_run;
+static ExecutorFinish_hook_type next_finish;
+static ExecutorEnd_hook_type next_end;
+
+/* Make the call without bridges. */
+#define WITHOUT_BRIDGES(call) \
+	do { \
+		SlicedBridge *bridges = sliced_bridges_suspend(); \
+		if (likely(bridges == NULL)) \
+			call; \
+		else \
+		{ \
+			PG_TRY(); \
+			{ \
+				call; \
+			} \
+			PG_FINALLY(); \
+			{ \
+				sliced_bridges_resume(bridges); \
+			} \
+			PG_END_TRY(); \
+		} \
+	} while (0)
 
 #if PG_VERSION_NUM >= 190000
 
@@ -20,8 +46,7 @@ static PlannedStmt *
 plan_query(Query *parse, const char *query_string, int cursor_options,
 		   ParamListInfo bound_params, ExplainState *explain)
 {
-	PlannedStmt *stmt = (next_planner != NULL ? next_planner : standard_planner)
-		(parse, query_string, cursor_options, bound_params, explain);
+	PlannedStmt *stmt = next_planner(parse, query_string, cursor_options, bound_params, explain);
 
 	sliced_swap_plan(stmt);
 	return stmt;
@@ -33,8 +58,7 @@ static PlannedStmt *
 plan_query(Query *parse, const char *query_string, int cursor_options,
 		   ParamListInfo bound_params)
 {
-	PlannedStmt *stmt = (next_planner != NULL ? next_planner : standard_planner)
-		(parse, query_string, cursor_options, bound_params);
+	PlannedStmt *stmt = next_planner(parse, query_string, cursor_options, bound_params);
 
 	sliced_swap_plan(stmt);
 	return stmt;
@@ -46,7 +70,7 @@ static void
 start_query(QueryDesc *query, int eflags)
 {
 	sliced_swap_late(query->plannedstmt);
-	(next_start != NULL ? next_start : standard_ExecutorStart) (query, eflags);
+	WITHOUT_BRIDGES(next_start(query, eflags));
 	sliced_columns_only(query);
 }
 
@@ -56,7 +80,7 @@ static void
 run_query(QueryDesc *query, ScanDirection direction, uint64 count)
 {
 	sliced_run_alone(query);
-	(next_run != NULL ? next_run : standard_ExecutorRun) (query, direction, count);
+	WITHOUT_BRIDGES(next_run(query, direction, count));
 }
 
 #else
@@ -67,18 +91,34 @@ run_query(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_
 	/* minor releases before 15.11 look at "execute_once" instead of "already_executed" */
 	if (sliced_run_alone(query))
 		execute_once = false;
-	(next_run != NULL ? next_run : standard_ExecutorRun) (query, direction, count, execute_once);
+	WITHOUT_BRIDGES(next_run(query, direction, count, execute_once));
 }
 
 #endif
 
+static void
+finish_query(QueryDesc *query)
+{
+	WITHOUT_BRIDGES(next_finish(query));
+}
+
+static void
+end_query(QueryDesc *query)
+{
+	WITHOUT_BRIDGES(next_end(query));
+}
+
 void
 sliced_hooks_init(void)
 {
-	next_planner = planner_hook;
+	next_planner = planner_hook != NULL ? planner_hook : standard_planner;
 	planner_hook = plan_query;
-	next_start = ExecutorStart_hook;
+	next_start = ExecutorStart_hook != NULL ? ExecutorStart_hook : standard_ExecutorStart;
 	ExecutorStart_hook = start_query;
-	next_run = ExecutorRun_hook;
+	next_run = ExecutorRun_hook != NULL ? ExecutorRun_hook : standard_ExecutorRun;
 	ExecutorRun_hook = run_query;
+	next_finish = ExecutorFinish_hook != NULL ? ExecutorFinish_hook : standard_ExecutorFinish;
+	ExecutorFinish_hook = finish_query;
+	next_end = ExecutorEnd_hook != NULL ? ExecutorEnd_hook : standard_ExecutorEnd;
+	ExecutorEnd_hook = end_query;
 }

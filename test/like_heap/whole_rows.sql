@@ -207,7 +207,14 @@ BEGIN
 END $$;
 CREATE FUNCTION keep_old() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO h SELECT old.*; RETURN new; END $$;
 CREATE FUNCTION keep_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO h SELECT * FROM gone; RETURN NULL; END $$;
+-- an index expression only pretends to be immutable; n has had no index before, which planning would look for
+CREATE FUNCTION copy_rows() RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$ BEGIN INSERT INTO h SELECT * FROM n; END $$;
+CREATE FUNCTION update_row(i int) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$ BEGIN UPDATE n SET v = v || i WHERE id = 12 AND i = 1; END $$;
+CREATE FUNCTION copying(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS $$ BEGIN PERFORM copy_rows(); RETURN i; END $$;
+CREATE FUNCTION updating(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql SET search_path FROM CURRENT AS $$ BEGIN PERFORM update_row(i); RETURN i; END $$;
 SELECT * FROM change_all(ARRAY[
+    'CREATE TABLE n (LIKE base); INSERT INTO n SELECT * FROM base; DROP INDEX h_id_idx; CREATE INDEX ON n (copying(id)); DROP TABLE n',
+    'CREATE TABLE n (LIKE base); INSERT INTO n SELECT * FROM base; DROP INDEX h_id_idx; CREATE INDEX ON n (updating(id)); INSERT INTO h SELECT * FROM n; DROP TABLE n',
     'INSERT INTO h SELECT * FROM t ON CONFLICT DO NOTHING',
     'INSERT INTO h SELECT * FROM t ON CONFLICT (id) DO UPDATE SET v = excluded.v, b = excluded.b',
     'INSERT INTO h AS x SELECT * FROM t ORDER BY id ON CONFLICT (id) DO UPDATE SET (v, b) = (SELECT s.v, s.b FROM s WHERE s.id = x.id) WHERE x IS DISTINCT FROM excluded',
