@@ -1,6 +1,9 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION pg_sliced" to load this file. \quit
 
+-- Its owner is a superuser, and it is new: nobody has put functions there that
+-- others would call instead of ours.
+CREATE SCHEMA sliced;
 GRANT USAGE ON SCHEMA sliced TO PUBLIC;
 
 CREATE FUNCTION sliced.handler(internal)
@@ -48,7 +51,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_list_toasters'
 LANGUAGE C STABLE PARALLEL UNSAFE;
 
-CREATE VIEW sliced.toasters AS
+CREATE VIEW sliced.toasters WITH (security_invoker = true) AS
 SELECT t.name, t.type, e.extname AS extension, t.is_default, t.function
 FROM sliced.list_toasters() t
 LEFT JOIN (pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e
@@ -92,11 +95,11 @@ LANGUAGE C STRICT STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.column_options(regclass) IS
 'what holds for the columns of a table, and why';
 
-CREATE VIEW sliced.columns AS
+CREATE VIEW sliced.columns WITH (security_invoker = true) AS
 SELECT c.oid::pg_catalog.regclass AS rel, o.*
 FROM pg_catalog.pg_class c
 LEFT JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
-CROSS JOIN LATERAL sliced.column_options(c.oid) o
+CROSS JOIN LATERAL sliced.column_options(c.oid::pg_catalog.regclass) o
 WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}') AND a.amhandler OPERATOR(pg_catalog.=) 'sliced.handler'::pg_catalog.regproc
     OR c.relkind OPERATOR(pg_catalog.=) 'p' AND EXISTS (
         SELECT FROM pg_catalog.pg_seclabel l
@@ -126,6 +129,14 @@ AS 'MODULE_PATHNAME', 'sliced_inspect'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION sliced.inspect(anyelement) IS
 'the slices that a value consists of';
+
+-- Nobody drops tables by dropping the extension.
+CREATE FUNCTION sliced.before_drop() RETURNS event_trigger
+AS 'MODULE_PATHNAME', 'sliced_before_drop'
+LANGUAGE C;
+CREATE EVENT TRIGGER sliced_before_drop ON ddl_command_start WHEN TAG IN ('DROP EXTENSION', 'DROP OWNED')
+EXECUTE FUNCTION sliced.before_drop();
+ALTER EVENT TRIGGER sliced_before_drop ENABLE ALWAYS;
 
 -- Functions that take the place of core's in plans for sliced tables, as
 -- docs/reference.md describes.  Not to be called by name.

@@ -10,7 +10,8 @@ COPY looked FROM stdin;
 {"a": {"b": 1}}
 \.
 SELECT j->'a'->'b' FROM looked;
-DROP EXTENSION pg_sliced CASCADE;
+DROP TABLE looked;
+DROP EXTENSION pg_sliced;
 CREATE EXTENSION pg_sliced;
 CREATE TABLE looked (j jsonb) USING sliced;
 COPY looked FROM stdin;

@@ -108,10 +108,6 @@ SELECT * FROM sliced.verify('plain');
 SELECT * FROM sliced.verify('view');
 SELECT * FROM sliced.verify('no_such');
 
--- dropping the extension takes its tables along, and says so
-\set VERBOSITY terse
-DROP EXTENSION pg_sliced;
-\set VERBOSITY default
 SELECT relname, v.* FROM pg_class c, sliced.verify(c.oid::regclass) v
     WHERE relnamespace = 'slices'::regnamespace AND relkind = 'r' AND relam = (SELECT oid FROM pg_am WHERE amname = 'sliced');
 SET client_min_messages = warning;
