@@ -62,4 +62,12 @@ sliced_is_missing(SlicedDamage damage)
 	return damage >= SLICED_VALUE_MISSING && damage <= SLICED_CONTINUATION_MISSING;
 }
 
+/* Is the row as it was written, which its checksum says, but not by a release like this one? */
+static inline bool
+sliced_is_newer(SlicedDamage damage)
+{
+	return damage == SLICED_VERSION_UNKNOWN || damage == SLICED_KIND_UNKNOWN ||
+		damage == SLICED_CODEC_UNKNOWN || damage == SLICED_HEAD_FLAGS_UNKNOWN;
+}
+
 #endif

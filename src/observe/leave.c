@@ -63,58 +63,62 @@ extension_owner(void)
 	return result;
 }
 
-/* Add the table's name to a list of which no more is shown than 'NAMES'. */
-static void
-add_name(StringInfo names, int n, Oid relid)
+static int
+by_name(const ListCell *a, const ListCell *b)
 {
-	if (n < NAMES)
-		appendStringInfo(names, "%s%s", n > 0 ? ", " : "",
-						 DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(relid))));
+	return strcmp(lfirst(a), lfirst(b));
 }
 
-/* Names of the tables that are ours, but for those of some roles, and how many they are. */
-static int
-find_tables(List *but_of, StringInfo names)
+/* The names of the tables that are ours, but for those of some roles. */
+static List *
+find_tables(List *but_of)
 {
 	Oid			am = get_table_am_oid("sliced", true);
-	Relation	rel = table_open(RelationRelationId, AccessShareLock);
-	int			result = 0;
+	Relation	rel;
+	List	   *names = NIL;
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
+	if (!OidIsValid(am))
+		return NIL;
+	rel = table_open(RelationRelationId, AccessShareLock);
 	ScanKeyInit(&key, Anum_pg_class_relam, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(am));
-	scan = systable_beginscan(rel, InvalidOid, false, NULL, OidIsValid(am) ? 1 : 0, &key);
-	while (OidIsValid(am) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 
 		if (form->relkind != RELKIND_TOASTVALUE && !list_member_oid(but_of, form->relowner))
-			add_name(names, result++, form->oid);
+			names = lappend(names, DatumGetCString(DirectFunctionCall1(regclassout,
+																	   ObjectIdGetDatum(form->oid))));
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	return result;
+	list_sort(names, by_name);
+	return names;
 }
 
 static void
 refuse_while_used(List *but_of)
 {
-	StringInfoData names;
-	int			n;
+	List	   *names = find_tables(but_of);
+	int			n = list_length(names);
+	StringInfoData text;
 
-	initStringInfo(&names);
-	n = find_tables(but_of, &names);
 	if (n == 0)
 		return;
+	initStringInfo(&text);
+	for (int i = 0; i < Min(n, NAMES); i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", (char *) list_nth(names, i));
 	if (n > NAMES)
-		appendStringInfo(&names, " and %d more", n - NAMES);
+		appendStringInfo(&text, " and %d more", n - NAMES);
 	ereport(ERROR,
 			errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 			errmsg_plural("cannot drop extension %s because %d table has access method sliced",
 						  "cannot drop extension %s because %d tables have access method sliced",
 						  n, EXTENSION_NAME, n),
-			errdetail("Tables: %s.", names.data),
+			errdetail("Tables: %s.", text.data),
 			errhint("ALTER TABLE ... SET ACCESS METHOD heap keeps their rows. DROP ... CASCADE would drop the tables, so it is refused as well."));
 }
 

@@ -31,6 +31,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
@@ -292,6 +293,11 @@ sliced_verify(PG_FUNCTION_ARGS)
 				errmsg("the table to verify must not be null"));
 	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(relid));
+	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				errmsg("row-level security hides rows of \"%s\" from you", get_rel_name(relid)),
+				errhint("A role with BYPASSRLS, or the owner of a table without FORCE ROW LEVEL SECURITY, can verify it."));
 	v.rel = relation_open(relid, AccessShareLock);
 	if (v.rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,

@@ -254,6 +254,14 @@ owner_name(Relation toastrel)
 void
 sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset, SlicedDamage damage)
 {
+	if (sliced_is_newer(damage))
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("value %u of table \"%s\" was stored by a newer release of pg_sliced: %s",
+					   valueid, owner_name(toastrel), sliced_damage_text(damage)),
+				errdetail("The library of this server knows format version %d.",
+						  SLICED_FORMAT_VERSION),
+				errhint("Install the newer release again: it reads what older ones have stored."));
 	ereport(ERROR,
 			errcode(ERRCODE_DATA_CORRUPTED),
 			errmsg("value %u of table \"%s\" is corrupted at offset %u: %s",

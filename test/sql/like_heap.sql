@@ -10,3 +10,4 @@ CREATE EXTENSION IF NOT EXISTS pg_sliced;
 \! "$PG_ABS_SRCDIR"/like_heap/run whole_rows
 \! "$PG_ABS_SRCDIR"/like_heap/run ddl
 \! "$PG_ABS_SRCDIR"/like_heap/run shapes
+\! "$PG_ABS_SRCDIR"/like_heap/run privileges
