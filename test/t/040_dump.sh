@@ -69,4 +69,31 @@ if [ "$(grep -E '^(texts|in_heap)' <<<"$expected" | sed 's/|sliced|/|heap|/')" =
 else
     echo "not ok - pg_dump --no-table-access-method"
 fi
+
+# all of it by the owner of a database, who is no superuser
+sql -c 'DROP DATABASE two' -c 'CREATE ROLE owner LOGIN CREATEDB' -c 'CREATE ROLE other LOGIN'
+as_owner() { sql -U owner "$@"; }
+as_owner -c 'CREATE DATABASE one_of_owner'
+as_owner -d one_of_owner -c 'CREATE EXTENSION pg_sliced' -c 'GRANT CREATE ON SCHEMA public TO other' -c 'SET default_table_access_method = sliced' \
+    -c 'CREATE TABLE texts (id int PRIMARY KEY, v text, j jsonb)' -c 'CREATE MATERIALIZED VIEW m AS SELECT id, v FROM texts WITH NO DATA' \
+    -c "INSERT INTO texts SELECT i, repeat(i::text, 20000), jsonb_build_object('a', repeat(i::text, 20000)) FROM generate_series(1, 9) i" \
+    -c "SELECT sliced.alter_column('texts', 'j', 'compression=zstd, level=7')" -c "SELECT sliced.alter_table('texts', 'compression=pglz')" \
+    -c 'REFRESH MATERIALIZED VIEW m' -c 'ALTER TABLE texts ENABLE ROW LEVEL SECURITY' -c 'CREATE POLICY p ON texts USING (j ? $$a$$)' >"$PGS_TMP/out"
+labels='SELECT objtype, objname, label FROM pg_seclabels WHERE provider = $$sliced$$ ORDER BY 1, 2'
+expected=$(as_owner -d one_of_owner -c "$state" -c "$labels")
+for format in plain custom; do
+    as_owner -c 'CREATE DATABASE two'
+    as_user "$PGS_BINDIR/pg_dump" -U owner -F $format -f "$PGS_TMP/owner.$format" one_of_owner
+    if [ $format = plain ]; then
+        out=$(as_owner -d two -f "$PGS_TMP/owner.$format" 2>&1 >"$PGS_TMP/out" || true)
+    else
+        out=$(as_user "$PGS_BINDIR/pg_restore" -U owner -d two "$PGS_TMP/owner.$format" 2>&1 || true)
+    fi
+    is "$out" "" "pg_restore -F $format by the owner of a database: no errors"
+    is "$(as_owner -d two -c "$state" -c "$labels")" "$expected" "pg_restore -F $format by the owner of a database"
+    is "$(as_owner -d two -c 'ALTER TABLE texts SET ACCESS METHOD heap' -c 'DROP MATERIALIZED VIEW m' \
+        -c "SELECT sliced.alter_column('texts', 'j', NULL)" -c "SELECT sliced.alter_table('texts', NULL)" \
+        -c 'DROP EXTENSION pg_sliced' -c 'SELECT count(*), sum(length(v)) FROM texts' 2>/dev/null | tail -n 1)" '9|180000' "the owner leaves"
+    sql -c 'DROP DATABASE two'
+done
 server_stop dump
