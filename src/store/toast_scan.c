@@ -136,6 +136,20 @@ row_is_current(HeapTuple tuple, Buffer buffer)
 	return result;
 }
 
+/* Does a row's data, with its length, end with the row or before? */
+static bool
+chunk_is_sound(HeapTuple tuple, const struct varlena *chunk)
+{
+	const char *end = (char *) tuple->t_data + tuple->t_len;
+
+	if ((char *) chunk >= end || VARATT_IS_EXTERNAL(chunk))
+		return false;
+	if (VARATT_IS_SHORT(chunk))
+		return (char *) chunk + VARSIZE_SHORT(chunk) <= end;
+	return !VARATT_IS_COMPRESSED(chunk) && (char *) chunk + VARHDRSZ <= end &&
+		VARSIZE(chunk) >= VARHDRSZ && VARSIZE(chunk) <= end - (char *) chunk;
+}
+
 /* A row without data, or with broken data, has none: nobody takes that for sound. */
 static void
 row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data, uint32 *len)
@@ -148,8 +162,7 @@ row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data
 	chunk = (struct varlena *) DatumGetPointer(fastgetattr(tuple, 3, desc, &isnull));
 	*data = NULL;
 	*len = 0;
-	if (!isnull && !VARATT_IS_EXTERNAL(chunk) && !VARATT_IS_COMPRESSED(chunk) &&
-		(char *) chunk + VARSIZE_ANY(chunk) <= (char *) tuple->t_data + tuple->t_len)
+	if (!isnull && chunk_is_sound(tuple, chunk))
 	{
 		*data = VARDATA_ANY(chunk);
 		*len = VARSIZE_ANY_EXHDR(chunk);

@@ -1,0 +1,96 @@
+#!/bin/bash
+# What released versions have stored is read by this one: whole and in parts; it can be
+# changed, deleted and rewritten.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+. "$PGS_ROOT/test/t/bytes/functions.sh"
+
+# Integers on disk are in the machine's order.
+if [ "$(printf '\1\0' | od -An -tu2 | tr -d ' ')" != 1 ]; then
+    echo "ok - golden files are of machines that are little-endian # SKIP"
+    exit
+fi
+
+# An error is an answer, too, and not the expected one.
+try() {
+    sql "$@" 2>&1 || true
+}
+
+# check NAME: all values are what they should be, and everything in order
+check() {
+    is "$(try -c "SELECT name FROM golden WHERE md5 <> md5_of('golden_' || id) ORDER BY 1")" "" "$release: values are right $1"
+    is "$(try -c "SELECT name, v.* FROM golden, LATERAL sliced.verify(('golden_' || id)::regclass) v ORDER BY 1")" "" "$release: and verified $1"
+}
+
+server_start golden
+for directory in "$PGS_ROOT"/test/golden/*/; do
+    release=$(basename "$directory")
+    sql -c "CREATE DATABASE golden"
+    PGDATABASE=golden
+    sql -c 'CREATE EXTENSION pg_sliced'
+    bytes_install
+    sql <<'SQL'
+CREATE TABLE golden (id int PRIMARY KEY, name text, type text, pointer bytea, md5 text);
+CREATE TABLE golden_rows (id int, chunk_id oid, chunk_seq int, encoded text, chunk_data bytea);
+CREATE FUNCTION md5_of(rel text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT md5(v::text) FROM %s', rel) INTO result;
+    RETURN result;
+END $$;
+-- do the same to a value and to its copy in a heap table; are they the same then?
+CREATE FUNCTION differ(rel text, change text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    result bool;
+BEGIN
+    EXECUTE format('CREATE TEMP TABLE copy ON COMMIT DROP AS SELECT * FROM %s', rel);
+    EXECUTE format('UPDATE %s SET v = %s', rel, change);
+    EXECUTE format('UPDATE copy SET v = %s', change);
+    EXECUTE format('SELECT md5(t.v::text) <> md5(c.v::text) FROM %s t JOIN copy c USING (id)', rel) INTO result;
+    DROP TABLE copy;
+    RETURN result;
+END $$;
+-- what the access method reads in parts, core reads in the heap
+CREATE FUNCTION parts_differ(rel text, part text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    result bool;
+BEGIN
+    EXECUTE format('CREATE TEMP TABLE copy ON COMMIT DROP AS SELECT * FROM %s', rel);
+    EXECUTE format('SELECT (SELECT md5((%s)::text) FROM %s) IS DISTINCT FROM (SELECT md5((%1$s)::text) FROM copy)', part, rel) INTO result;
+    DROP TABLE copy;
+    RETURN result;
+END $$;
+CREATE TABLE parts (type text, part text);
+INSERT INTO parts VALUES ('bytea', 'substr(v, 3000, 40)'), ('bytea', 'substr(v, length(v) - 30)'),
+    ('text', 'substr(v, 3000, 40)'), ('text', 'right(v, 50)'), ('text', 'left(v, 9)'),
+    ('jsonb', $$v->'list'->50->>'s'$$), ('jsonb', $$v->'deep'->'a'->'b'$$), ('jsonb', $$v->>'long'$$),
+    ('integer[]', 'v[2000]'), ('integer[]', 'v[3:7]'), ('text[]', 'v[800]'), ('text[]', 'v[100:110]');
+CREATE TABLE changes (type text, change text);
+INSERT INTO changes VALUES ('bytea', $$v || 'more'::bytea$$), ('bytea', $$overlay(v PLACING 'new' FROM 2500)$$),
+    ('text', $$v || 'möre'$$), ('text', $$overlay(v PLACING 'ä new word' FROM 2500)$$),
+    ('jsonb', $$jsonb_set(v, '{deep,a}', '"new"')$$), ('jsonb', $$v || '{"last": 1}'$$),
+    ('integer[]', 'v || 8'), ('integer[]', 'v[1:1000] || 7 || v[1001:]'), ('text[]', $$v || 'new'::text$$);
+SQL
+    sql -c 'COPY golden FROM STDIN' < <(awk -F '\t' -v OFS='\t' '{ $4 = "\\\\x" $4; print }' "$directory/values")
+    sql -c 'COPY golden_rows (id, chunk_id, chunk_seq, encoded) FROM STDIN' <"$directory/rows"
+    sql -c "UPDATE golden_rows SET chunk_data = decode(encoded, 'base64')"
+    sql <"$PGS_ROOT/test/golden/load.sql"
+    is "$(try -c "SELECT count(*) > 10, count(DISTINCT type) FROM golden WHERE md5 <> ''")" 't|5' "$release: there are values of all types"
+    is "$(try -c "SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM (SELECT CASE get_byte(chunk_data, 4) WHEN 17 THEN 'head'
+        WHEN 18 THEN 'slice' WHEN 19 THEN 'continuation' WHEN 20 THEN 'tail' END AS kind FROM golden_rows) r")" \
+        "continuation head slice tail" "$release: and rows of all kinds"
+    check "as they were stored"
+    is "$(try -c "SELECT name, part FROM golden JOIN parts USING (type) WHERE parts_differ('golden_' || id, part)")" "" \
+        "$release: parts of them are read"
+    is "$(try -c "SELECT name, change FROM golden JOIN changes USING (type) WHERE differ('golden_' || id, change)")" "" "$release: they are changed"
+    sql -c "UPDATE golden SET md5 = md5_of('golden_' || id)"
+    check "after that"
+    sql -c "SELECT format('VACUUM FULL golden_%s;', id) FROM golden" | sql
+    check "after VACUUM FULL"
+    sql -c "SELECT format('DELETE FROM golden_%s; VACUUM golden_%1\$s;', id) FROM golden" | sed 's/; /;\n/' | sql
+    is "$(try -c "SELECT name, v.* FROM golden, LATERAL sliced.verify(('golden_' || id)::regclass) v")" "" "$release: nothing is left behind"
+    PGDATABASE=postgres
+    sql -c 'DROP DATABASE golden'
+done
+server_stop golden

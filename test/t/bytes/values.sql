@@ -1,0 +1,89 @@
+-- Values of every form that is stored, each in a table of its own: "form_" and the id that
+-- table "forms" has.
+CREATE FUNCTION words(seed text, n int) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(md5(seed || i), ' ') FROM generate_series(1, n) i $$;
+CREATE FUNCTION lines(seed text, n int) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(format('%s GET /%s/index.html 200 %s', i, seed, i % 7), E'\n') FROM generate_series(1, n) i $$;
+CREATE FUNCTION document(n int) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT jsonb_build_object('id', n, 'name', 'some name', 'long', words('l', 200), 'price', 12.50, 'flag', true, 'none', NULL,
+        'list', (SELECT jsonb_agg(jsonb_build_object('n', i, 's', md5(i::text))) FROM generate_series(1, 80 * n) i),
+        'lines', lines('doc', 150), 'deep', jsonb '{"a": {"b": {"c": [1, 2, {"d": "bottom"}]}}}') $$;
+CREATE FUNCTION numbers(n int) RETURNS int[] LANGUAGE sql AS $$
+    SELECT array_agg(i * 7919 % 100003) FROM generate_series(1, n) i $$;
+CREATE FUNCTION strings(n int) RETURNS text[] LANGUAGE sql AS $$
+    SELECT array_agg(CASE WHEN i % 9 > 0 THEN left(md5(i::text), 1 + i % 31) END) FROM generate_series(1, n) i $$;
+
+CREATE TABLE forms (id int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, name text, type regtype, codec text, value text, changes text[] DEFAULT '{}');
+
+INSERT INTO forms (codec, name, type, value)
+SELECT codec, codec || ', ' || v.name, v.type, v.value
+FROM unnest(ARRAY['none', 'pglz', 'lz4', 'zstd']) codec, LATERAL (VALUES
+    -- many rows of a slice; many slices; not only characters of one byte; parts apart from the rest
+    ('bytes', 'bytea'::regtype, $$convert_to(words('b', 260), 'UTF8')$$),
+    ('text', 'text', CASE codec WHEN 'none' THEN $$words('t', 2300)$$ WHEN 'pglz' THEN $$lines('t', 3000)$$ ELSE $$lines('t', 8000)$$ END),
+    ('characters', 'text', $$words('t', 50) || replace(words('t', 150), 'a', 'ä€𝄞')$$),
+    ('document', 'jsonb', 'document(3)'),
+    ('numbers', 'int[]', 'numbers(2500)'),
+    ('strings', 'text[]', 'strings(900)')) v(name, type, value);
+
+-- What has been changed: pieces of the old value, bytes in the head, new slices between.
+INSERT INTO forms (codec, name, type, value, changes)
+SELECT codec, 'changed ' || name, type, value, c.changes FROM forms JOIN (VALUES
+    ('bytes', ARRAY[$$overlay(v PLACING 'bytes of the head' FROM 4000)$$]),
+    ('text', ARRAY[$$overlay(v PLACING 'ä word' FROM 2000 FOR 6)$$, $$overlay(v PLACING words('new', 100) FROM 70 FOR 3)$$]),
+    ('characters', ARRAY[$$overlay(v PLACING 'ä word' FROM 5000 FOR 6)$$]),
+    ('document', ARRAY[$$jsonb_set(v, '{deep,a,b,c,1}', '"more"')$$, $$jsonb_set(v, '{list,7,s}', '"less"')$$, $$v - 'lines'$$]),
+    ('numbers', ARRAY[$$v[1:1499] || NULL::int || v[1501:2500]$$, $$v || 5$$]),
+    ('strings', ARRAY[$$v[1:99] || repeat('long ', 200) || v[101:900]$$])) c(of, changes) ON name IN ('none, ' || of, 'lz4, ' || of);
+
+-- What has grown: small slices, and a tail, behind the rest.
+INSERT INTO forms (codec, name, type, value, changes)
+SELECT codec, 'grown ' || name, type, value, changes || array_fill(c.small, ARRAY[5]) || c.large || array_fill(c.small, ARRAY[2])
+FROM forms JOIN (VALUES
+    ('bytea'::regtype, $$v || 'more'::bytea$$, $$v || convert_to(words('x', 30), 'UTF8')$$),
+    ('text', $$v || ' und zwar größer'$$, $$v || words('x', 30)$$)) c(type, small, large) USING (type)
+WHERE name ~ '^((changed )?none|zstd)';
+
+-- Few of them, and no long ones, if psql's variable "few" is set: for golden files.
+\if :{?few}
+DELETE FROM forms WHERE name NOT IN ('none, characters', 'pglz, text', 'pglz, characters', 'pglz, document', 'lz4, characters',
+    'lz4, document', 'zstd, bytes', 'zstd, text', 'zstd, characters', 'zstd, document', 'zstd, numbers', 'zstd, strings',
+    'changed lz4, bytes', 'changed lz4, characters', 'changed lz4, document', 'changed lz4, numbers', 'changed lz4, strings',
+    'grown zstd, text', 'grown zstd, characters', 'grown changed none, bytes', 'grown changed none, characters');
+\endif
+
+CREATE PROCEDURE make_forms() LANGUAGE plpgsql AS $$
+DECLARE
+    f forms;
+    change text;
+BEGIN
+    FOR f IN SELECT * FROM forms ORDER BY id LOOP
+        EXECUTE format('CREATE TABLE form_%s (id int PRIMARY KEY, v %s) USING sliced', f.id, f.type);
+        PERFORM set_config('sliced.compression', f.codec, true);
+        EXECUTE format('INSERT INTO form_%s SELECT 1, %s', f.id, f.value);
+        COMMIT;
+        FOREACH change IN ARRAY f.changes LOOP
+            EXECUTE format('UPDATE form_%s SET v = %s', f.id, change);
+            COMMIT;
+        END LOOP;
+    END LOOP;
+END $$;
+CALL make_forms();
+
+CREATE FUNCTION toast_of(form int) RETURNS regclass LANGUAGE sql AS $$
+    SELECT reltoastrelid::regclass FROM pg_class WHERE oid = ('form_' || form)::regclass $$;
+
+-- Rows of the toast relations: nobody may look at those, so they are made tables for a moment.
+CREATE TABLE chunks (form int, place tid, chunk_id oid, chunk_seq int, chunk_data bytea);
+CREATE PROCEDURE get_chunks() LANGUAGE plpgsql AS $$
+DECLARE
+    form int;
+BEGIN
+    SET LOCAL allow_system_table_mods = on;
+    TRUNCATE chunks;
+    FOR form IN SELECT id FROM forms LOOP
+        UPDATE pg_class SET relkind = 'r' WHERE oid = toast_of(form);
+        EXECUTE format('INSERT INTO chunks SELECT %s, ctid, * FROM %s', form, toast_of(form));
+        UPDATE pg_class SET relkind = 't' WHERE oid = toast_of(form);
+    END LOOP;
+END $$;
