@@ -59,11 +59,11 @@ extern void sliced_partial_read(SlicedPartial *partial, const struct varatt_exte
 extern bool sliced_partial_try_read(SlicedPartial *partial, const struct varatt_external *ptr,
 									uint32 from, uint32 to);
 
-/* Are bytes [from, to) there? */
+/* Are bytes [from, to) there?  Not if 'to' is before 'from', as with offsets that were damaged. */
 static inline bool
 sliced_partial_has(const SlicedPartial *partial, uint32 from, uint32 to)
 {
-	return from >= partial->last.from && to <= partial->last.to;
+	return from >= partial->last.from && to <= partial->last.to && from <= to;
 }
 
 #endif

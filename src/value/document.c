@@ -228,15 +228,21 @@ sliced_document_try_read(const struct varatt_external *ptr)
 }
 
 void
+sliced_document_complain(const SlicedDocument *doc)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("value %u does not have the structure of its type",
+				   doc->ptr.va_valueid));
+}
+
+void
 sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to)
 {
 	SlicedRange missing;
 
 	if (to > doc->partial.size || to < from)
-		ereport(ERROR,
-				errcode(ERRCODE_DATA_CORRUPTED),
-				errmsg("value %u does not have the structure of its type",
-					   doc->ptr.va_valueid));
+		sliced_document_complain(doc);
 	missing = sliced_partial_missing(&doc->partial, from, to);
 	if (missing.from == to)
 		return;

@@ -40,6 +40,9 @@ extern SlicedRope *sliced_document_rope(const SlicedDocument *doc);
 /* All bytes of the document at a pointer; NULL if it is damaged, or missing. */
 extern const char *sliced_document_try_read(const struct varatt_external *ptr);
 
+/* Raise the error that a document does not have the structure of its type. */
+extern void sliced_document_complain(const SlicedDocument *doc) pg_attribute_noreturn();
+
 /* Read what is missing of bytes [from, to). */
 extern void sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to);
 

@@ -15,6 +15,7 @@
 #include "port/pg_bitutils.h"
 #include "toaster/array/elements.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 /* Places that a document remembers: of items 0, SLICED_ARRAY_HINT_EACH and so on. */
 typedef struct Hints
@@ -56,9 +57,7 @@ sliced_array_argument_type(FunctionCallInfo fcinfo, int arg)
 void
 sliced_array_complain(const SlicedArray *array)
 {
-	/* beyond the end there is nothing that can be read */
-	sliced_document_read(array->doc, 0, PG_UINT32_MAX);
-	pg_unreachable();
+	sliced_document_complain(array->doc);
 }
 
 /* Read the header. */
@@ -87,6 +86,16 @@ open_array(SlicedArray *array)
 		sliced_array_complain(array);
 }
 
+/* Is there such a type?  Whoever damages bytes makes others. */
+static bool
+type_is_known(FunctionCallInfo fcinfo, Oid type)
+{
+	const ArrayMetaState *state = fcinfo->flinfo->fn_extra;
+
+	return OidIsValid(type) && ((state != NULL && state->element_type == type) ||
+								SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)));
+}
+
 bool
 sliced_array_get(FunctionCallInfo fcinfo, int arg, SlicedArray *array)
 {
@@ -100,6 +109,8 @@ sliced_array_get(FunctionCallInfo fcinfo, int arg, SlicedArray *array)
 	open_array(array);
 	if (array->nitems == 0)
 		return false;
+	if (!type_is_known(fcinfo, array->elemtype))
+		sliced_array_complain(array);
 	type = sliced_array_element_type(fcinfo, array->elemtype);
 	if (type->typlen < -1)
 		return false;

@@ -164,7 +164,9 @@ compare_containers(DocumentComparison *c, const SlicedNode *old, uint32 old_len,
 	}
 	if (new->len < SLICED_SHORT_CONTAINER || c->level == SLICED_LEVELS || sliced_node_is_scalar(old) ||
 		JsonContainerIsScalar(new->container) ||
-		sliced_node_is_object(old) != JsonContainerIsObject(new->container))
+		sliced_node_is_object(old) != JsonContainerIsObject(new->container) ||
+		!sliced_container_is_sound((char *) new->container, new->len) ||
+		!sliced_container_is_sound(sliced_document_need(c->doc, old->at, old_len), old_len))
 	{
 		sliced_rope_add_bytes(c->rope, (char *) new->container, new->len);
 		return;
@@ -215,9 +217,13 @@ sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len)
 {
 	const SlicedRope *whole = sliced_document_rope(old);
 	DocumentComparison c = {.old = whole, .doc = old, .rope = sliced_rope_make(&whole->base)};
-	SlicedNode	node = sliced_node_open(old, 0);
-	NewContainer new = open_new((JsonbContainer *) raw, len);
+	SlicedNode	node;
+	NewContainer new;
 
+	if (whole->len < sizeof(uint32) || len < sizeof(uint32))
+		return NULL;
+	node = sliced_node_open(old, 0);
+	new = open_new((JsonbContainer *) raw, len);
 	compare_containers(&c, &node, whole->len, &new);
 	return c.rope->len == len ? c.rope : NULL;
 }

@@ -16,7 +16,7 @@
 #include "base/limits.h"
 #include "miscadmin.h"
 #include "toaster/jsonb/layout.h"
-#include "utils/jsonb.h"
+#include "toaster/jsonb/tree.h"
 
 /* At most so many long values. */
 static int
@@ -39,6 +39,7 @@ typedef struct LongValues
 	int			n;
 	int			max;			/* room for so many */
 	LongValue *found;
+	bool		unsound;		/* the document is no jsonb, or damaged */
 } LongValues;
 
 static void
@@ -67,6 +68,12 @@ find_long_values(LongValues *s, JsonbContainer *container, uint32 len)
 	uint32		rest = len;
 
 	check_stack_depth();
+	if (!sliced_container_is_sound((char *) container, len))
+	{
+		/* heap stores, and copies, whatever it is given */
+		s->unsound = true;
+		return len;
+	}
 	for (uint32 i = 0; i < nentries; i++)
 	{
 		JEntry		entry = container->children[i];
@@ -148,7 +155,7 @@ sliced_jsonb_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 	if (len < SLICED_CUT_MIN || JsonContainerIsScalar(root))
 		return 0;
 	find_long_values(&s, root, len);
-	if (s.n == 0)
+	if (s.n == 0 || s.unsound)
 		return 0;
 	if (s.n > max_long(len))
 	{

@@ -6,6 +6,33 @@
 
 #include "toaster/jsonb/tree.h"
 
+bool
+sliced_container_is_sound(const char *container, uint32 len)
+{
+	const JsonbContainer *c = (const JsonbContainer *) container;
+	uint32		nentries;
+	uint32		size;			/* of the data */
+	uint32		begin = 0;
+
+	if (len < sizeof(uint32))
+		return false;
+	nentries = (c->header & JB_CMASK) * ((c->header & JB_FOBJECT) ? 2 : 1);
+	if (nentries > len / sizeof(JEntry) - 1)
+		return false;
+	size = len - sizeof(uint32) - nentries * sizeof(JEntry);
+	for (uint32 i = 0; i < nentries; i++)
+	{
+		JEntry		entry = c->children[i];
+		uint32		end = JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : begin + JBE_OFFLENFLD(entry);
+
+		if (end < begin || end > size ||
+			(JBE_ISCONTAINER(entry) && INTALIGN(begin) + sizeof(uint32) > end))
+			return false;
+		begin = end;
+	}
+	return true;
+}
+
 SlicedNode
 sliced_node_open(SlicedDocument *doc, uint32 at)
 {
@@ -55,6 +82,10 @@ sliced_node_need_structure(const SlicedNode *node)
 	sliced_document_need(node->doc, node->at, len);
 	if (sliced_node_is_object(node))
 		sliced_document_need(node->doc, node->at, len + sliced_node_begin(node, node->count));
+	/* whoever needs all of it goes through it without looking back */
+	if (!sliced_container_is_sound(node->doc->partial.bytes + node->at,
+								   node->doc->partial.size - node->at))
+		sliced_document_complain(node->doc);
 }
 
 SlicedPlace
@@ -141,6 +172,10 @@ sliced_place_value(SlicedDocument *doc, const SlicedPlace *place, JsonbValue *va
 			value->val.string.len = place->len;
 			break;
 		case JENTRY_ISNUMERIC:
+			/* it has a length of its own, which core believes */
+			if (place->len < VARHDRSZ + sizeof(uint16) || VARATT_IS_EXTERNAL(bytes) ||
+				VARSIZE_ANY(bytes) > place->len || VARSIZE_ANY_EXHDR(bytes) < sizeof(uint16))
+				sliced_document_complain(doc);
 			value->type = jbvNumeric;
 			value->val.numeric = (Numeric) bytes;
 			break;

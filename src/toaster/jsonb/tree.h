@@ -54,6 +54,13 @@ sliced_node_is_array(const SlicedNode *node)
 	return (node->header & JB_FARRAY) != 0;
 }
 
+/*
+ * Do a container's entries stay within its 'len' bytes, and is a value after the
+ * other?  That is all that must be true of one in memory before we follow its
+ * offsets; core believes them.
+ */
+extern bool sliced_container_is_sound(const char *container, uint32 len);
+
 /* The container that begins at 'at'. */
 extern SlicedNode sliced_node_open(SlicedDocument *doc, uint32 at);
 
