@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/toaster.h"
 #include "store/partial.h"
 #include "store/rope.h"
@@ -41,7 +42,7 @@ extern SlicedRope *sliced_document_rope(const SlicedDocument *doc);
 extern const char *sliced_document_try_read(const struct varatt_external *ptr);
 
 /* Raise the error that a document does not have the structure of its type. */
-extern void sliced_document_complain(const SlicedDocument *doc) pg_attribute_noreturn();
+pg_noreturn extern void sliced_document_complain(const SlicedDocument *doc);
 
 /* Read what is missing of bytes [from, to). */
 extern void sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to);
