@@ -21,6 +21,7 @@
 #include "access/xlog.h"
 #include "am/am.h"
 #include "base/settings.h"
+#include "base/stop.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "format/pointer.h"
@@ -62,6 +63,7 @@ sliced_is_decoded(Relation rel)
 		return sliced_logical_decoding == SLICED_DECODING_ON;
 
 	xid = GetTopFullTransactionId();
+	SLICED_STOP("decoding.xid-taken");
 	if (FullTransactionIdEquals(xid, unseen))
 		return false;
 	if (logical_slot_exists())

@@ -23,6 +23,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "am/am.h"
+#include "base/stop.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
 #include "executor/tuptable.h"
@@ -68,6 +69,7 @@ sliced_slot_flatten(Relation rel, TupleTableSlot *slot)
 			values[i] = read_value(toastrel, &ptr);
 	}
 	table_close(toastrel, AccessShareLock);
+	SLICED_STOP("flatten.values-read");
 
 	flat = heap_form_tuple(desc, values, isnull);
 	flat->t_tableOid = RelationGetRelid(rel);
@@ -91,11 +93,14 @@ sliced_toast_take_over(Relation rel)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for relation %u", toastrelid);
 	((Form_pg_class) GETSTRUCT(tuple))->relam = rel->rd_rel->relam;
+	SLICED_STOP("take-over.before-catalog");
 	CatalogTupleUpdate(pg_class, &tuple->t_self, tuple);
+	SLICED_STOP("take-over.catalog-changed");
 	heap_freetuple(tuple);
 	table_close(pg_class, RowExclusiveLock);
 	/* so that whoever opens it from here on, we included, uses our functions */
 	CommandCounterIncrement();
+	SLICED_STOP("take-over.done");
 }
 
 /*
@@ -138,4 +143,5 @@ sliced_new_file_check(Relation rel)
 					   table),
 				errdetail("The table would keep its own access method, which cannot read them."),
 				errhint("Run pg_repack with PGOPTIONS='-c default_table_access_method=heap'."));
+	SLICED_STOP("file.checked");
 }

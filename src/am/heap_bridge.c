@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#include "base/stop.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 
@@ -93,8 +94,10 @@ sliced_index_build_range_scan(Relation rel, Relation index, struct IndexInfo *in
 	sliced_bridge_enter(&bridge, rel);
 	PG_TRY();
 	{
+		SLICED_STOP("index.before-build");
 		result = sliced_index_build(rel, index, info, allow_sync, anyvisible, progress,
 									start_block, numblocks, callback, callback_state, scan);
+		SLICED_STOP("index.built");
 	}
 	PG_FINALLY();
 	{
@@ -113,7 +116,9 @@ sliced_index_validate_scan(Relation rel, Relation index, struct IndexInfo *info,
 	sliced_bridge_enter(&bridge, rel);
 	PG_TRY();
 	{
+		SLICED_STOP("index.before-validation");
 		sliced_heap->index_validate_scan(rel, index, info, snapshot, state);
+		SLICED_STOP("index.validated");
 	}
 	PG_FINALLY();
 	{

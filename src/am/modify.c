@@ -21,6 +21,7 @@
 #include "am/row_toast.h"
 #include "base/identity.h"
 #include "base/options.h"
+#include "base/stop.h"
 #include "executor/tuptable.h"
 #include "format/pointer.h"
 #include "storage/bufmgr.h"
@@ -227,12 +228,15 @@ insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options
 		if (target.writer != NULL)
 		{
 			sliced_row_write(&rt, target.writer);
+			SLICED_STOP("insert.values-handed-over");
 			sliced_writer_close(target.writer);
 		}
+		SLICED_STOP("insert.before-row");
 		rt.tuple->t_tableOid = slot->tts_tableOid;
 		if (spec_token != NULL)
 			HeapTupleHeaderSetSpeculativeToken(rt.tuple->t_data, *spec_token);
 		insert_row(rel, &rt, cid, options, bistate);
+		SLICED_STOP("insert.row-inserted");
 		sliced_header_adopt(tuple, rt.tuple);
 		leave_work_context(work, old);
 	}
@@ -262,16 +266,20 @@ sliced_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 spe
 {
 	HeapTuple	row;
 
+	SLICED_STOP("speculative.inserted");
 	if (succeeded)
 	{
 		heap_finish_speculative(rel, &slot->tts_tid);
+		SLICED_STOP("speculative.finished");
 		return;
 	}
 
 	row = fetch_toasted_row(rel, &slot->tts_tid);
 	heap_abort_speculative(rel, &slot->tts_tid);
+	SLICED_STOP("speculative.row-taken-back");
 	if (row != NULL && sliced_tuple_is_marked(row->t_data))
 		sliced_row_delete(rel, row, true);
+	SLICED_STOP("speculative.values-taken-back");
 	if (row != NULL)
 		heap_freetuple(row);
 }
@@ -309,6 +317,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 			sliced_row_toast(&rt, rel, tuple, NULL, false, &target);
 			if (target.writer != NULL)
 				sliced_row_write(&rt, target.writer);
+			SLICED_STOP("insert-many.values-handed-over");
 			any_long |= is_long_inline_row(&rt);
 			inserted[i] = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
 			ExecStoreHeapTuple(rt.tuple, inserted[i], false);
@@ -320,7 +329,9 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 	if (target.writer != NULL)
 		sliced_writer_close(target.writer);
 
+	SLICED_STOP("insert-many.before-rows");
 	insert_rows(rel, inserted, nslots, any_long, cid, options, bistate);
+	SLICED_STOP("insert-many.rows-inserted");
 
 	if (work == NULL)
 		return;
@@ -359,8 +370,10 @@ lock_and_expose(Relation rel, ItemPointer tid, bool expose, LockTupleMode lockmo
 	result = heap_lock_tuple(rel, &tuple, cid, lockmode,
 							 wait ? LockWaitBlock : LockWaitError, false, &buffer, tmfd);
 	ReleaseBuffer(buffer);
+	SLICED_STOP("identity.row-locked");
 	if (result == TM_Ok)
 		sliced_old_row_expose(rel, tid, expose);
+	SLICED_STOP("identity.row-exposed");
 	return result;
 }
 
@@ -388,6 +401,7 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	if (decoded && (rt.new_values != NIL || rt.changed_values != NIL))
 	{
 		sliced_writer_close(target.writer);
+		SLICED_STOP("update.before-core-way");
 		target.writer = NULL;
 		sliced_row_toast(&rt, rel, newtup, oldtup, true, &target);
 	}
@@ -407,8 +421,10 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 		}
 	}
 
+	SLICED_STOP("update.before-row");
 	result = update_toasted(u, &rt);
 	sliced_header_adopt(newtup, rt.tuple);
+	SLICED_STOP("update.row-updated");
 
 	if (expose)
 		sliced_old_row_expose(rel, u->tid, false);
@@ -416,10 +432,13 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	{
 		if (target.writer != NULL)
 			sliced_row_write(&rt, target.writer);
+		SLICED_STOP("update.values-handed-over");
 		sliced_row_delete_values(rel, rt.old_values, false);
+		SLICED_STOP("update.old-values-deleted");
 	}
 	if (target.writer != NULL)
 		sliced_writer_close(target.writer);
+	SLICED_STOP("update.done");
 	return result;
 }
 
@@ -493,12 +512,15 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, uint32 options
 		}
 	}
 
+	SLICED_STOP("delete.before-row");
 	result = heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);
+	SLICED_STOP("delete.row-deleted");
 
 	if (expose)
 		sliced_old_row_expose(rel, tid, false);
 	if (result == TM_Ok)
 		sliced_row_delete(rel, row, false);
+	SLICED_STOP("delete.values-deleted");
 	heap_freetuple(row);
 	return result;
 }

@@ -31,6 +31,7 @@
 #include "am/row_toast.h"
 #include "base/identity.h"
 #include "base/options.h"
+#include "base/stop.h"
 #include "catalog/catalog.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
@@ -210,7 +211,9 @@ toast_row(Rewrite *rw, HeapTuple tuple)
 
 	sliced_row_toast(&rt, rw->newrel, copy, NULL, false, &target);
 	hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, &dying);
+	SLICED_STOP("rewrite.row-toasted");
 	write_values(rw, &rt, dying);
+	SLICED_STOP("rewrite.values-handed-over");
 
 	/*
 	 * Core keeps ids as well; but a value that another version of the row has in our
@@ -235,6 +238,7 @@ copy_row(Rewrite *rw, HeapTuple tuple)
 		put_row(rw, tuple, copy);
 	else
 		drop_row(rw, tuple);
+	SLICED_STOP("rewrite.row-written");
 	MemoryContextReset(rw->row_mcxt);
 }
 
@@ -290,6 +294,7 @@ row_survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 				rw->tups_vacuumed++;
 				rw->tups_recently_dead--;
 			}
+			SLICED_STOP("rewrite.dead-row-skipped");
 			return false;
 
 		case HEAPTUPLE_RECENTLY_DEAD:
@@ -484,7 +489,9 @@ delete_dying_values(Rewrite *rw)
 		return;
 	/* they were written by this command, which does not see them yet */
 	CommandCounterIncrement();
+	SLICED_STOP("rewrite.before-dying-values");
 	sliced_row_delete_values(rw->newrel, ids, false);
+	SLICED_STOP("rewrite.dying-values-deleted");
 	list_free(ids);
 }
 
@@ -522,6 +529,7 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 	/* the contents of a foreign toast relation could not be exchanged for those of ours */
 	if (OidIsValid(newrel->rd_toastoid) && sliced_toast_is_foreign(oldrel))
 		sliced_toast_take_over(oldrel);
+	SLICED_STOP("rewrite.before-begin");
 	rw.heap = begin_heap_rewrite(oldrel, newrel, oldest_xmin, *xid_cutoff, *multi_cutoff);
 	if (OidIsValid(newrel->rd_rel->reltoastrelid))
 	{
@@ -532,10 +540,12 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 			sliced_writer_avoid_ids_of(rw.writer, newrel->rd_toastoid);
 	}
 
+	SLICED_STOP("rewrite.begun");
 	sliced_bridge_enter(&bridge, oldrel);
 	PG_TRY();
 	{
 		copy_table(&rw, index, use_sort);
+		SLICED_STOP("rewrite.rows-copied");
 	}
 	PG_FINALLY();
 	{
@@ -545,7 +555,9 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 
 	if (rw.writer != NULL)
 		sliced_writer_close(rw.writer);
+	SLICED_STOP("rewrite.values-written");
 	put_row(&rw, NULL, NULL);
+	SLICED_STOP("rewrite.rows-written");
 	if (rw.writer != NULL)
 		delete_dying_values(&rw);
 	hash_destroy(rw.dying_rows);

@@ -13,6 +13,7 @@
 #include "am/column_value.h"
 #include "am/row_state.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "format/pointer.h"
 #include "toaster/at_work.h"
 #include "toaster/difference.h"
@@ -35,6 +36,7 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 		if (col->rope != NULL && memcmp(&col->rope->base, old, sizeof(*old)) == 0 &&
 			sliced_promise_renew(value))
 		{
+			SLICED_STOP("row.promise-renewed");
 			col->promise = value;
 			return true;
 		}
@@ -51,6 +53,7 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 		col->rope = sliced_difference(row->rel, i, sliced_row_column_options(row, i)->toaster, old,
 									  VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 		sliced_at_work_end(&work);
+		SLICED_STOP("row.difference-found");
 	}
 	return col->rope != NULL;
 }

@@ -13,6 +13,7 @@
 #include "am/row_state.h"
 #include "am/row_toast.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "format/pointer.h"
 #include "store/remover.h"
 #include "toaster/at_work.h"
@@ -160,6 +161,7 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 		}
 	row.hoff = MAXALIGN(row.hoff);
 	sliced_row_check_promises(row.desc, row.values, row.isnull, row.hoff);
+	SLICED_STOP("toast.promises-checked");
 
 	sliced_row_compare(&row, oldtup, !core_way, &rt->old_values);
 	if (core_way)
@@ -168,7 +170,9 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 		return;
 	}
 
+	SLICED_STOP("toast.compared");
 	sliced_row_shrink(&row);
+	SLICED_STOP("toast.shrunk");
 	if (row.has_external && sliced_row_state_size(&row) > TOAST_TUPLE_THRESHOLD)
 	{
 		go_core_way(rt, &row, original);
@@ -176,6 +180,7 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 	}
 
 	assign_ids(rt, &row, target);
+	SLICED_STOP("toast.ids-assigned");
 	rt->tuple = heap_form_tuple(row.desc, row.values, row.isnull);
 	if (row.has_external)
 	{
@@ -194,6 +199,7 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 		SlicedNewValue *value = lfirst(lc);
 
 		sliced_writer_add(writer, value->valueid, &value->draft);
+		SLICED_STOP("toast.value-handed-over");
 		sliced_draft_free(&value->draft);
 	}
 	foreach(lc, rt->changed_values)
@@ -204,8 +210,10 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 		sliced_at_work_begin(&work, value->toaster, value->rel, value->attno);
 		sliced_change_write(&value->change, writer);
 		sliced_at_work_end(&work);
+		SLICED_STOP("toast.before-promise-is-kept");
 		if (value->promise != NULL)
 			sliced_promise_kept(value->promise, value->change.valueid);
+		SLICED_STOP("toast.change-handed-over");
 	}
 }
 

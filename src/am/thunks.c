@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#include "base/stop.h"
 
 /* ---- rows in ---- */
 
@@ -152,6 +153,7 @@ thunk_set_new_filelocator(Relation rel, const RelFileLocator *locator, char pers
 {
 	sliced_new_file_check(rel);
 	sliced_heap->relation_set_new_filelocator(rel, locator, persistence, freeze_xid, min_multi);
+	SLICED_STOP("file.made");
 }
 
 void

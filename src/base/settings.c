@@ -6,6 +6,7 @@
 
 #include "base/codec_ids.h"
 #include "base/settings.h"
+#include "base/stop.h"
 #include "utils/guc.h"
 
 int			sliced_compression = SLICED_CODEC_LZ4;
@@ -63,5 +64,6 @@ sliced_settings_define(void)
 							 PGC_SUSET, 0,
 							 NULL, NULL, NULL);
 
+	sliced_stop_init();
 	MarkGUCPrefixReserved("sliced");
 }

@@ -15,6 +15,7 @@
 #include "access/xact.h"
 #include "base/compat.h"
 #include "base/options.h"
+#include "base/stop.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "store/batch.h"
@@ -85,6 +86,7 @@ void
 sliced_batch_close(SlicedBatch *b)
 {
 	sliced_batch_flush(b);
+	SLICED_STOP("batch.flushed");
 	for (int i = 0; i < SLICED_BATCH_ROWS && b->slots[i]; i++)
 		ExecDropSingleTupleTableSlot(b->slots[i]);
 	batch_memory_give_back(b->rows);
@@ -107,6 +109,7 @@ batch_insert_index_entries(SlicedBatch *b, Oid objid, int32 seq, ItemPointer tid
 			index_insert(index, values, isnull, tid, b->toastrel,
 						 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
 						 false, NULL);
+		SLICED_STOP("batch.entry-inserted");
 	}
 }
 
@@ -154,7 +157,9 @@ batch_insert(SlicedBatch *b)
 	{
 		for (int i = 0; i < b->nrows; i++)
 		{
+			SLICED_STOP("batch.before-row");
 			heap_insert(b->toastrel, b->tuples[i], cid, b->options, NULL);
+			SLICED_STOP("batch.row-inserted");
 			batch_insert_index_entries(b, b->objids[i], b->seqs[i], &b->tuples[i]->t_self);
 		}
 	}
@@ -175,10 +180,12 @@ batch_insert(SlicedBatch *b)
 			/* a slot that did not own its tuple would make a copy */
 			ExecStoreHeapTuple(b->tuples[i], b->slots[i], true);
 		}
+		SLICED_STOP("batch.before-rows");
 		for (int i = 0; i < b->nrows; i += n)
 		{
 			n = batch_rows_of_page(b, i);
 			heap_multi_insert(b->toastrel, b->slots + i, n, cid, b->options, NULL);
+			SLICED_STOP("batch.rows-inserted");
 		}
 		for (int i = 0; i < b->nrows; i++)
 		{
@@ -283,12 +290,14 @@ sliced_batch_replace(SlicedBatch *b, ItemPointer tid, Oid objid, int32 seq, cons
 	sliced_batch_flush(b);
 	sliced_batch_add(b, objid, seq, row);
 	tuple = b->tuples[0];
+	SLICED_STOP("batch.before-tail");
 	result = heap_update(b->toastrel, tid, tuple, GetCurrentCommandId(true), 0, InvalidSnapshot,
 						 true, &tmfd, &lockmode, &update_indexes);
 	if (result != TM_Ok)
 		/* nobody else may touch it: whoever owns the row owns the value */
 		elog(ERROR, "unexpected result %d of growing value %u in \"%s\"",
 			 result, objid, RelationGetRelationName(b->toastrel));
+	SLICED_STOP("batch.tail-updated");
 	if (update_indexes == TU_All)
 		batch_insert_index_entries(b, objid, seq, &tuple->t_self);
 	batch_forget(b);

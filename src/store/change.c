@@ -21,6 +21,7 @@
 
 #include "access/heapam.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "codec/codec.h"
 #include "format/pointer.h"
 #include "format/utf8.h"
@@ -356,9 +357,12 @@ change_write_anew(Derivation *d)
 
 	sliced_rope_read(rope, d->toastrel, 0, rope->len, raw);
 	sliced_draft_final(&draft, raw, rope->len, d->change->compression, d->change->policy);
+	SLICED_STOP("change.before-anew");
 	sliced_writer_add(d->writer, d->change->valueid, &draft);
 	sliced_writer_flush(d->writer);
+	SLICED_STOP("change.written-anew");
 	sliced_value_delete(d->toastrel, rope->base.va_valueid, false);
+	SLICED_STOP("change.old-value-deleted");
 	pfree(raw);
 }
 
@@ -448,11 +452,14 @@ change_derive(Derivation *d)
 	/* this page is written anyway: another one may cost a full page of WAL */
 	sliced_writer_stay_near(d->writer, ItemPointerGetBlockNumber(&d->old_head));
 	inline_len = change_write_new_bytes(d, table, inline_bytes);
+	SLICED_STOP("change.new-bytes-added");
 
 	/* while what is dropped is still there, its bytes can be read */
 	garbage = d->old.garbage + pieces_drop_unneeded(d, true);
+	SLICED_STOP("change.slices-dropped");
 	if (d->old.npieces > 0)
 		sliced_toast_row_delete(d->toastrel, d->old.valueid, &d->old_head);
+	SLICED_STOP("change.head-deleted");
 
 	/* the head goes last: who finds it finds everything */
 	sliced_writer_add_head(d->writer, d->change->valueid, table, d->npieces,

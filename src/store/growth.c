@@ -26,6 +26,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -205,8 +206,10 @@ merge_write(SlicedGrowth *growth, SlicedWriter *writer, uint32 from,
 
 		foreach(lc, merge.tids)
 			sliced_toast_row_delete(toastrel, growth->objid, lfirst(lc));
+		SLICED_STOP("growth.small-slices-deleted");
 		sliced_writer_add_slices(writer, growth->objid, merge.start, merge.raw, merge.len,
 								 compression);
+		SLICED_STOP("growth.merged");
 		growth->has_tail = false;
 	}
 	list_free_deep(merge.tids);
@@ -233,6 +236,7 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 	if (growth->has_tail && growth->may_update &&
 		len <= growth->tail_capacity - growth->tail_len)
 	{
+		SLICED_STOP("growth.before-tail-grows");
 		memcpy(growth->tail + growth->tail_len, bytes, len);
 		sliced_writer_update_tail(writer, &growth->tail_tid, growth->objid, growth->tail_start,
 								  growth->tail, growth->tail_len + len, growth->tail_capacity);

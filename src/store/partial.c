@@ -16,6 +16,7 @@
 #include "access/table.h"
 #include "base/codec_ids.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "store/cursor.h"
@@ -246,6 +247,7 @@ object_load(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, u
 			pfree(slice.buffer);
 		if (damage != SLICED_SOUND)
 			return damage;
+		SLICED_STOP("document.slice-read");
 		pos = start + row.rawlen;
 		*progress = (Progress) {cursor, pos};
 	}
@@ -276,6 +278,7 @@ layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 		damage = SLICED_PIECES_TOO_LONG;
 	if (damage != SLICED_SOUND)
 		return damage;
+	SLICED_STOP("document.layout-read");
 	partial->have_layout = true;
 	progress->cursor = (SlicedCursor) {ts, valueid, ForwardScanDirection};
 	progress->pos = head.npieces > 0 ? SLICED_OWN_START : head.rawlen;

@@ -20,6 +20,7 @@
 #include "access/xact.h"
 #include "base/compat.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
@@ -331,6 +332,7 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 	bool		waiting = true;
 	SlicedVisibility visibility = SLICED_SEE_READABLE;
 
+	SLICED_STOP("reader.before-read");
 	for (;;)
 	{
 		Reader		r = {.value_offset = offset, .dest = dest};

@@ -9,6 +9,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "base/compat.h"
+#include "base/stop.h"
 #include "miscadmin.h"
 #include "store/layout.h"
 #include "store/remover.h"
@@ -20,6 +21,7 @@ sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
 	TM_Result	result = heap_delete(toastrel, tid, GetCurrentCommandId(true), 0,
 									 InvalidSnapshot, true, &tmfd);
 
+	SLICED_STOP("remove.row-deleted");
 	/* nobody else may touch it: whoever owns the row owns the value */
 	if (result != TM_Ok)
 		elog(ERROR, "unexpected result %d of deleting a row of value %u in \"%s\"",
@@ -39,6 +41,7 @@ object_delete(ToastScan *ts, Oid objid, bool speculative)
 			heap_abort_speculative(ts->toastrel, &ts->tid);
 		else
 			sliced_toast_row_delete(ts->toastrel, ts->objid, &ts->tid);
+		SLICED_STOP("remove.next-row");
 	}
 }
 
@@ -68,6 +71,7 @@ sliced_value_delete(Relation toastrel, Oid valueid, bool speculative)
 	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
 	shared = objects_of_pieces(&ts, valueid);
 	object_delete(&ts, valueid, speculative);
+	SLICED_STOP("remove.own-object-deleted");
 	foreach(lc, shared)
 		if (OidIsValid(lfirst_oid(lc)) && lfirst_oid(lc) != valueid)
 			object_delete(&ts, lfirst_oid(lc), speculative);

@@ -11,6 +11,7 @@
 
 #include "access/table.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "catalog/catalog.h"
 #include "codec/codec.h"
 #include "format/utf8.h"
@@ -69,6 +70,7 @@ sliced_writer_new_id(SlicedWriter *w)
 		id = GetNewOidWithIndex(w->batch.toastrel,
 								RelationGetRelid(w->batch.indexes[w->batch.valid]), 1);
 	while (w->other != NULL && has_rows(w->other, id));
+	SLICED_STOP("writer.id-taken");
 	return id;
 }
 
@@ -260,6 +262,7 @@ object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char 
 		else
 			done += slice_write_raw(w, object, start + done, raw + done, rawlen,
 									done + rawlen == len);
+		SLICED_STOP("writer.slice-added");
 	} while (done < len);
 
 	if (work)
@@ -308,6 +311,7 @@ value_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 			sliced_writer_add_slices(w, valueid, own, region, len, draft->compression);
 			own += len;
 		}
+		SLICED_STOP("writer.region-added");
 	}
 	sliced_writer_add_head(w, valueid, pieces, draft->ncuts, inline_bytes, inline_len,
 						   sliced_utf8_ascii(draft->raw, draft->len), 0);
@@ -364,7 +368,9 @@ sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedPiece *pieces, 
 	/* it can stay near others, though slices that came with it cannot */
 	if (w->batch.nbytes + sliced_row_size(&row) > SLICED_SMALL_ROWS)
 		sliced_writer_flush(w);
+	SLICED_STOP("writer.before-head");
 	sliced_batch_add(&w->batch, valueid, SLICED_HEAD_SEQ, &row);
+	SLICED_STOP("writer.head-added");
 }
 
 /* A tail with room for 'capacity' bytes. */
@@ -388,6 +394,7 @@ sliced_writer_add_tail(SlicedWriter *w, Oid objid, uint32 start, const char *raw
 	SlicedRow	row = tail_row(raw, len, capacity);
 
 	sliced_batch_flush(&w->batch);
+	SLICED_STOP("writer.before-tail");
 	sliced_batch_add(&w->batch, objid, start, &row);
 	if (capacity > len)
 		sliced_batch_flush_with_room(&w->batch);

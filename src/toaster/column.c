@@ -19,6 +19,7 @@
 #include "access/table.h"
 #include "access/toast_compression.h"
 #include "base/settings.h"
+#include "base/stop.h"
 #include "catalog/indexing.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
@@ -299,6 +300,7 @@ fill_entry(Relation rel, Oid relid, Labelled *labelled, List *ancestors, uint64 
 	entry = make_entry(relid);
 	entry->toasters = MemoryContextAllocZero(TopMemoryContext, natts * sizeof(SlicedToaster *));
 	entry->natts = natts;
+	SLICED_STOP("column.entry-begun");
 	entry->names_toasters = false;
 	if (labelled != NULL)
 	{

@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/stop.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -325,6 +326,7 @@ relabel(const ObjectAddress *object, const char *text)
 	}
 	foreach(lc, find_all_inheritors(object->objectId, NoLock, NULL))
 		invalidate(lfirst_oid(lc));
+	SLICED_STOP("label.before-change");
 }
 
 /*
@@ -385,9 +387,11 @@ set_label(Oid relid, const char *column, const char *options)
 						 table);
 	appendStringInfo(&sql, " IS %s", options == NULL ? "NULL" : quote_literal_cstr(options));
 
+	SLICED_STOP("label.table-locked");
 	if (SPI_connect() != SPI_OK_CONNECT || SPI_execute(sql.data, false, 0) != SPI_OK_UTILITY ||
 		SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "could not execute \"%s\"", sql.data);
+	SLICED_STOP("label.changed");
 }
 
 static char *

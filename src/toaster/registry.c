@@ -15,6 +15,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "base/identity.h"
+#include "base/stop.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_am.h"
@@ -228,6 +229,7 @@ look_into_catalogs(void)
 		MemoryContextSetParent(mcxt, TopMemoryContext);
 		registry_mcxt = mcxt;
 		registered_toasters = found;
+		SLICED_STOP("registry.before-types");
 		types = hash_create("sliced toasters by type", 16, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 		registry_generation = found_in;
 		CHECK_FOR_INTERRUPTS();
@@ -404,6 +406,7 @@ sliced_registered_load(SlicedRegistered *registered)
 				errmsg("function %s returned a toaster with an impossible policy or functions to exchange",
 					   format_procedure(function)));
 	/* that function may have done anything, and the list may be another one by now */
+	SLICED_STOP("registry.toaster-called");
 	if (before == registry_generation)
 		registered->toaster = toaster;
 	return toaster;

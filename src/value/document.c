@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "base/limits.h"
+#include "base/stop.h"
 #include "base/transaction.h"
 #include "format/pointer.h"
 #include "utils/memutils.h"
@@ -74,6 +75,7 @@ register_owner(MemoryContext owner)
 	if (place == NULL)
 		return NULL;
 	callback = MemoryContextAlloc(owner, sizeof(MemoryContextCallback));
+	SLICED_STOP("document.before-owner");
 	callback->func = at_end_of_owner;
 	callback->arg = place;
 	MemoryContextRegisterResetCallback(owner, callback);
@@ -118,6 +120,7 @@ add_document(const struct varatt_external *ptr, MemoryContext owner)
 		doc = MemoryContextAllocZero(mcxt, sizeof(SlicedDocument));
 		doc->ptr = *ptr;
 		doc->owner = owner;
+		SLICED_STOP("document.begun");
 		sliced_partial_init(&doc->partial, mcxt, sliced_pointer_size(ptr));
 	}
 	PG_CATCH();
@@ -250,7 +253,9 @@ sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to)
 	doc->pins++;
 	PG_TRY();
 	{
+		SLICED_STOP("document.before-fetch");
 		fetch_bytes(doc, from, to);
+		SLICED_STOP("document.fetched");
 	}
 	PG_FINALLY();
 	{

@@ -31,6 +31,7 @@
 #include "access/toast_internals.h"
 #include "access/xact.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "base/transaction.h"
 #include "catalog/catalog.h"
 #include "format/pointer.h"
@@ -230,6 +231,7 @@ rope_of(const Promise *promise)
 	{
 		forget_composed();
 		old = MemoryContextSwitchTo(promise_mcxt);
+		SLICED_STOP("promise.before-composing");
 		composed = rope_of_chain(promise);
 		composed_of = promise->key;
 		MemoryContextSwitchTo(old);
@@ -308,6 +310,7 @@ begin_promises(void)
 
 	ctl.hcxt = AllocSetContextCreate(TopTransactionContext, "sliced promises",
 									 ALLOCSET_DEFAULT_SIZES);
+	SLICED_STOP("promise.before-table");
 	promises = hash_create("sliced promises", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	memory = 0;
 	dlist_init(&revocable);
@@ -319,8 +322,10 @@ static void
 enter_promise(const PromiseKey *key, const SlicedRope *rope, Oid maker)
 {
 	SlicedRope *copy = sliced_rope_copy(rope, promise_mcxt);
-	Promise    *promise = hash_search(promises, key, HASH_ENTER, NULL);
+	Promise    *promise;
 
+	SLICED_STOP("promise.rope-copied");
+	promise = hash_search(promises, key, HASH_ENTER, NULL);
 	promise->rope = copy;
 	promise->maker = maker;
 	promise->stored = InvalidOid;
@@ -349,6 +354,7 @@ sliced_promise_make(const SlicedRope *rope, Oid maker)
 		key.valueid = unused_id(key.toastrelid);
 	while (find_promise(&key) != NULL);
 	enter_promise(&key, rope, maker);
+	SLICED_STOP("promise.made");
 	result = palloc(TOAST_POINTER_SIZE);
 	sliced_pointer_set((char *) result, key.toastrelid, key.valueid, key.size);
 	return result;
@@ -391,6 +397,7 @@ sliced_promise_renew(struct varlena *datum)
 
 		if (renewed == NULL)
 			return false;
+		SLICED_STOP("promise.before-renewal");
 		memcpy(datum, renewed, TOAST_POINTER_SIZE);
 		promise = find_promise_of(datum);
 	}

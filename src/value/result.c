@@ -7,6 +7,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "nodes/nodeFuncs.h"
 #include "store/reader.h"
 #include "utils/memutils.h"
@@ -86,6 +87,7 @@ make_datum(const SlicedRope *rope, Oid maker)
 			case LOSES_BASE:
 				/* so that what follows can be based on this promise */
 				value = build_value(rope);
+				SLICED_STOP("result.bytes-built");
 				promise = sliced_promise_make(with_all_bytes(rope, value), maker);
 				break;
 			case LOSES_RELATION:
@@ -110,6 +112,7 @@ sliced_result_of_rope(FunctionCallInfo fcinfo, const SlicedRope *rope)
 	List	   *args = expr == NULL ? NIL : IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args :
 		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
 
+	SLICED_STOP("result.before-release");
 	for (int i = 0; i < Min(list_length(args), 2); i++)
 		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
 			sliced_promise_release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),

@@ -1,0 +1,42 @@
+/*
+ * stop.h
+ *	  Points at which a test makes us fail, or kills the server.
+ *
+ *		SLICED_STOP("insert.row-inserted");
+ *
+ * stands between two writes, or between two changes of what a session remembers.
+ * Nothing of it is compiled unless the tests ask for it (-DSLICED_STOP_POINTS, which
+ * "./dev test stops" sets).  The name is the point's own: test/stops finds all of
+ * them in the sources, and fails for one that no scenario reaches.
+ *
+ * A test says what happens at which point:
+ *
+ *		SET sliced.stop_at = 'insert.row-inserted:cancel:2'		-- the second time
+ *		SET sliced.stop_at = 'any:trace:1'						-- say where we are
+ *
+ * An error must be allowed there, so no point stands in a critical section.  Where the
+ * transaction has ended and nothing may fail any more, SLICED_STOP_DEAD() stands:
+ * only the death of the server happens there.
+ */
+#ifndef SLICED_BASE_STOP_H
+#define SLICED_BASE_STOP_H
+
+#include "postgres.h"
+
+#ifdef SLICED_STOP_POINTS
+
+#define SLICED_STOP(name)		sliced_stop(name, true)
+#define SLICED_STOP_DEAD(name)	sliced_stop(name, false)
+
+extern void sliced_stop(const char *name, bool may_fail);
+extern void sliced_stop_init(void);
+
+#else
+
+#define SLICED_STOP(name)		((void) 0)
+#define SLICED_STOP_DEAD(name)	((void) 0)
+#define sliced_stop_init()		((void) 0)
+
+#endif
+
+#endif
