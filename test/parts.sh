@@ -5,7 +5,7 @@
 # for each of its tests, "# skipped: ..." for what cannot be tested here, and
 # "# ..." to tell more.
 
-all_parts="lint tree unit regress contrib isolation tap model soak fuzz tiny core bench"
+all_parts="lint tree unit regress contrib isolation tap model soak fuzz stops tiny core bench"
 
 # The checkout without what is made from it, as a tar file.
 checkout_files() {
@@ -203,21 +203,34 @@ part_tiny() {
         "$root/dev" test --tiny unit regress isolation model core
 }
 
+# Failures at every stop point, in a build that has them.
+part_stops() {
+    if has_stop_points; then
+        need_bench
+        scripts stops
+    else
+        env -u PGS_TREE VERBOSE=1 PGS_CPPFLAGS="${PGS_CPPFLAGS:-} -DSLICED_STOP_POINTS" "$root/dev" test stops
+    fi
+}
+
 part_bench() {
     need_bench
     "$root/bench/run" --quick
 }
 
 # Is the extension compiled with tiny limits (src/base/limits.h)?
-is_tiny() { [ -n "${PGS_CPPFLAGS:-}" ]; }
+is_tiny() { [[ ${PGS_CPPFLAGS:-} = *TINY* ]]; }
+
+# ... with stop points (src/base/stop.h)?
+has_stop_points() { [[ ${PGS_CPPFLAGS:-} = *STOP* ]]; }
 
 # Do the objects in the checkout, which are for everyday use, not serve?
-is_special() { is_tiny || ! is_packaged; }
+is_special() { [ -n "${PGS_CPPFLAGS:-}" ] || ! is_packaged; }
 
 # Is there anything to run for part $1?
 has() {
     case $1 in
-        lint | tree | tiny | valgrind) ;;
+        lint | tree | stops | tiny | valgrind) ;;
         contrib) [ -d "$root/contrib" ] ;;
         regress) [ -d "$root/test/sql" ] ;;
         isolation) [ -d "$root/test/specs" ] ;;
