@@ -6,10 +6,10 @@
 
 build_packages="gcc make perl bison flex tar bzip2 xz-utils zlib1g-dev liblz4-dev libzstd-dev"
 
-# Set PG_CONFIG to that of a server made from archive $1; $2 is --assert or empty.
+# Set PG_CONFIG, which ./dev has, to that of a server made from archive $1; $2 is --assert or empty.
 server_from_archive() {
     local archive=$1 options dir name
-    [ -f "$archive" ] && [ -r "$archive" ] || die "no archive of PostgreSQL's source: $archive"
+    [ -r "$archive" ] || die "no archive of PostgreSQL's source: $archive"
     options="--without-icu --without-readline --with-lz4 --with-zstd ${2:+--enable-cassert}"
     name=$({ sha256sum <"$archive" && echo "$options"; } | sha256sum | cut -c 1-16)
     dir=$PGS_CACHE/built/$name

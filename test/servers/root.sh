@@ -17,7 +17,7 @@ release_of() {
 
 # The address this machine's own release comes from, whatever the form of apt's
 # configuration.  Updates and security are other "releases"; a snapshot does
-# not get any newer.
+# not get any newer.  apt knows of no address before its first update.
 debian_mirror() {
     local codename
     # shellcheck disable=SC1091
@@ -67,10 +67,12 @@ root_bootstrap() {
     local new=$2.new log=$2.log start=$SECONDS release mirror run
     release=$(release_of "$1")
     [ -n "$release" ] || unavailable "PostgreSQL $1: no release of Debian is known to have it (test/servers/root.sh)"
+    need debootstrap || unavailable "PostgreSQL $1: package debootstrap cannot be installed"
     mirror=$(debian_mirror)
+    [ -n "$mirror" ] || apt-get -qq update || true
+    mirror=${mirror:-$(debian_mirror)}
     [ -n "$mirror" ] || unavailable "PostgreSQL $1: apt's configuration names no mirror of Debian"
     echo "getting PostgreSQL $1 of Debian $release"
-    need debootstrap || unavailable "PostgreSQL $1: package debootstrap cannot be installed"
     unshare --mount --pid --fork true 2>"$log" ||
         unavailable "PostgreSQL $1: namespaces cannot be made here"
     rm -rf --one-file-system "$new"
@@ -145,7 +147,7 @@ test_in_root() {
     root_make "$major"
     run=$(mktemp -d "$PGS_TMPDIR/pg_sliced.XXXXXX")
     # shellcheck disable=SC2064
-    trap "$(printf '[ -n "${KEEP:-}" ] || rm -rf %q' "$run")" EXIT
+    trap "${KEEP:+: }rm -rf $(printf %q "$run")" EXIT
     trap 'exit 130' INT TERM
     checkout_copy "$run/checkout"
     root_run "$PGS_CACHE/roots/$major" "$run" "$major" test "$@" || status=$?
