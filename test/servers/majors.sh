@@ -88,8 +88,10 @@ run_major() {
     whole=$((whole > 0 ? whole : SECONDS - start))
     totals=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) || true
     IFS=' ,' read -r passed _ failed _ skipped _ <<<"$totals"
-    if [ "$status" != 0 ] && [ "${failed:-0}" = 0 ]; then
-        failed="$([ "$status" = 124 ] && echo "not finished" || echo "status $status")"
+    if [ "$status" = 124 ]; then
+        failed="not finished"
+    elif [ "$status" != 0 ] && [ "${failed:-0}" = 0 ]; then
+        failed="status $status"
     fi
     major=$(sed -n 's/^# PostgreSQL \([0-9a-z.]*\).*/\1/p' "$log" | head -n 1)
     ! grep -q '^# PostgreSQL .* assertions' "$log" || asserts=yes
