@@ -107,7 +107,7 @@ sql -d two -c 'CREATE EXTENSION pg_sliced' -c 'ALTER TABLE parts1 SET ACCESS MET
 is "$(sql -d two -c "$stored")" "$as_labelled" "the extension finds labels again"
 is "$(sql -d two -c "$contents")" "$all_contents" "and the values"
 
-# what docs/reference.md tells people who leave
+# what docs/recovery.md tells people who leave
 sql -d two >/dev/null <<'END'
 SELECT format('SECURITY LABEL FOR sliced ON %s %s IS NULL', objtype, objname)
 FROM pg_seclabels WHERE provider = 'sliced' \gexec
