@@ -206,8 +206,11 @@ toast_row(Rewrite *rw, HeapTuple tuple)
 		return NULL;
 	refer_to_fetched_values(rw, stored);
 	copy = heap_form_tuple(RelationGetDescr(rw->newrel), rw->values, rw->isnull);
-	if (rw->writer == NULL || !sliced_row_is_oversized(copy))
+	if (!sliced_row_is_oversized(copy))
 		return copy;
+	/* the rewrite module may keep it for longer than we keep values */
+	if (rw->writer == NULL)
+		return toast_flatten_tuple(copy, RelationGetDescr(rw->newrel));
 
 	sliced_row_toast(&rt, rw->newrel, copy, NULL, false, &target);
 	hash_search(rw->dying_rows, &tuple->t_self, HASH_FIND, &dying);

@@ -28,7 +28,7 @@ WRITERS, READERS = 4, 2
 ROUND_SECONDS = 36, 240         # at least, at most
 KILL_EVERY = 12, 60
 MEMORY_KB = 24000               # that a session may gain once it has warmed up
-FILES = 10, 4000000             # times the bytes of the values, and more: old snapshots keep dead ones
+FILES = 10, 40000000            # times the bytes of the values, and what is changed while a snapshot is open
 FILES_FULL = 1.5, 500000        # the same after VACUUM FULL
 WAL_TIMES = 2                   # as much WAL for a change at the end as at the beginning
 CHANGES = ["v = v || repeat('x', 100)", "v = overlay(v PLACING 'here' FROM 500000)", "j = jsonb_set(j, '{k500,n}', to_jsonb(n))"]
@@ -220,7 +220,7 @@ class Soak:
 
     def run(self):
         self.server.start("wal_level=logical", "max_wal_senders=10", "hot_standby=on", "hot_standby_feedback=on", "autovacuum_naptime=3s", "wal_keep_size=4GB",
-                          "max_wal_size=2GB", "restart_after_crash=on", "log_min_messages=panic", "max_standby_streaming_delay=-1", "deadlock_timeout=200ms")
+                          "max_wal_size=2GB", "restart_after_crash=on", "log_min_messages=error", "max_standby_streaming_delay=-1", "deadlock_timeout=200ms")
         with self.server.connect() as conn:
             conn.execute(SETUP)
         subscriber = Server("subscriber")
