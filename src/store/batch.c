@@ -104,11 +104,15 @@ batch_insert_index_entries(SlicedBatch *b, Oid objid, int32 seq, ItemPointer tid
 	{
 		Relation	index = b->indexes[i];
 
-		/* one that REINDEX CONCURRENTLY has just begun is not ready yet */
+		/*
+		 * One that REINDEX CONCURRENTLY has just begun is not ready yet.  One that it
+		 * has left behind is not valid, and once VACUUM FULL has exchanged the file its
+		 * entries lead to other rows: nobody must follow them to look for duplicates.
+		 */
 		if (index->rd_index->indisready)
 			index_insert(index, values, isnull, tid, b->toastrel,
-						 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
-						 false, NULL);
+						 index->rd_index->indisunique && index->rd_index->indisvalid ?
+						 UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false, NULL);
 		SLICED_STOP("batch.entry-inserted");
 	}
 }
