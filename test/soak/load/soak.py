@@ -218,9 +218,21 @@ class Soak:
         with subscriber.connect() as conn:
             conn.execute("DROP SUBSCRIPTION soak")
 
+    def show_logs(self):
+        """What the server says of the first errors that ended the soak, with statement and backtrace."""
+        with open(f"{os.environ['PGS_TMP']}/{self.server.name}/log", encoding="utf-8", errors="replace") as file:
+            log = file.read().splitlines()
+        for failure in self.failures[:2]:
+            text = failure.splitlines()[0].split(": ", 2)[-1]
+            at = next((i for i, line in enumerate(log) if "ERROR:  " + text in line), None)
+            for line in log[at:at + 25] if at is not None else []:
+                print(f"# {line[:300]}")
+
     def run(self):
         self.server.start("wal_level=logical", "max_wal_senders=10", "hot_standby=on", "hot_standby_feedback=on", "autovacuum_naptime=3s", "wal_keep_size=4GB",
-                          "max_wal_size=2GB", "restart_after_crash=on", "log_min_messages=error", "max_standby_streaming_delay=-1", "deadlock_timeout=200ms")
+                          "max_wal_size=2GB", "restart_after_crash=on", "log_min_messages=error",
+                          "backtrace_functions=getBaseTypeAndTypmod,get_type_io_data,getTypeOutputInfo,get_typlenbyvalalign,get_attstatsslot,lookup_type_cache",
+                          "max_standby_streaming_delay=-1", "deadlock_timeout=200ms")
         with self.server.connect() as conn:
             conn.execute(SETUP)
         subscriber = Server("subscriber")
@@ -252,6 +264,8 @@ class Soak:
             self.check_server(self.server, "the standby, promoted")
         if not self.failures:
             self.check_growth(before)
+        else:
+            self.show_logs()
         print(f"# seed {self.seed}: {number} rounds, {self.transactions} transactions, {self.snapshots} snapshots, {self.kills} kills, errors {self.errors}, {self.commands}")
         return not self.failures
 
