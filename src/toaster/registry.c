@@ -29,6 +29,7 @@
 #include "toaster/registry.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -420,7 +421,20 @@ file_exists(const char *path)
 	return stat(path, &st) == 0;
 }
 
-/* Is the library there that the function is in, as far as we can tell? */
+/* Does core look for "$libdir/library" in other directories as well? */
+static bool
+is_searched_elsewhere(void)
+{
+	/* PostgreSQL 18 does so; Debian's servers have a setting for packages under test */
+	const char *debian = GetConfigOption("extension_destdir", true, false);
+
+	return (debian != NULL && *debian != '\0') || strcmp(Dynamic_library_path, "$libdir") != 0;
+}
+
+/*
+ * Is the library there that the function is in, as far as we can tell?  If it
+ * may be elsewhere, loading it will tell.
+ */
 static bool
 has_library(Oid function)
 {
@@ -434,7 +448,7 @@ has_library(Oid function)
 		return false;
 	library = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_probin, &isnull);
 	path = isnull ? NULL : TextDatumGetCString(library);
-	if (path != NULL && strncmp(path, "$libdir/", 8) == 0)
+	if (path != NULL && strncmp(path, "$libdir/", 8) == 0 && !is_searched_elsewhere())
 		path = psprintf("%s/%s", pkglib_path, path + 8);
 	if (path != NULL && is_absolute_path(path))
 		result = file_exists(path) || file_exists(psprintf("%s%s", path, DLSUFFIX));
