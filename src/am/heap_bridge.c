@@ -22,8 +22,8 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#include "base/invalidation.h"
 #include "base/stop.h"
-#include "utils/inval.h"
 #include "utils/rel.h"
 
 /* Innermost first. */
@@ -40,7 +40,7 @@ exchange_again(Datum arg, Oid relid)
 void
 sliced_bridge_init(void)
 {
-	CacheRegisterRelcacheCallback(exchange_again, (Datum) 0);
+	sliced_at_relation_change(exchange_again);
 }
 
 void

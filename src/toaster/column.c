@@ -18,6 +18,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/toast_compression.h"
+#include "base/invalidation.h"
 #include "base/settings.h"
 #include "base/stop.h"
 #include "catalog/indexing.h"
@@ -33,7 +34,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -503,5 +503,5 @@ sliced_column_explain(Relation rel, int attno, SlicedColumnSources *sources)
 void
 sliced_column_init(void)
 {
-	CacheRegisterRelcacheCallback(forget_relation, (Datum) 0);
+	sliced_at_relation_change(forget_relation);
 }
