@@ -2,7 +2,7 @@
 
 MODULE_big = pg_sliced
 EXTENSION = pg_sliced
-DATA = sql/pg_sliced--1.0.sql
+DATA = $(sort $(wildcard sql/pg_sliced--*.sql))
 # for others' toasters: #include "extension/pg_sliced/toaster.h"
 HEADERS_pg_sliced = src/base/toaster.h
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
