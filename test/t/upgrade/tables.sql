@@ -1,0 +1,136 @@
+-- Tables for test/t/220_pg_upgrade.sh: twins in sliced and heap, with values in every form.
+CREATE EXTENSION pg_sliced;
+CREATE EXTENSION hstore;
+CREATE EXTENSION sliced_hstore;
+
+CREATE FUNCTION dense(n int, seed int) RETURNS text LANGUAGE sql AS
+    $$ SELECT left(string_agg(md5(seed || '.' || i), ''), n) FROM generate_series(0, n / 32) i $$;
+
+-- run the statement for both twins, whose names end in what stands for $
+CREATE PROCEDURE twice(statement text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE replace(replace(statement, '$AM', 'heap'), '$', '_heap');
+    EXECUTE replace(replace(statement, '$AM', 'sliced'), '$', '_sliced');
+END $$;
+
+CALL twice('CREATE TABLE plain$ (id int PRIMARY KEY, n int, t text, gone text, u text, b bytea, j jsonb, a int[], c text[], h hstore) USING $AM');
+CALL twice('ALTER TABLE plain$ ALTER b SET STORAGE EXTERNAL, ALTER u SET COMPRESSION pglz, DROP gone');
+CALL twice('CREATE INDEX ON plain$ (right(t, 20))');
+CALL twice('CREATE TABLE parts$ (id int, day date, t text, j jsonb) PARTITION BY RANGE (day)');
+CALL twice('CREATE TABLE parts1$ PARTITION OF parts$ FOR VALUES FROM (''2026-01-01'') TO (''2026-02-01'') USING $AM');
+CALL twice('CREATE TABLE parts2$ PARTITION OF parts$ FOR VALUES FROM (''2026-02-01'') TO (''2026-03-01'') USING $AM');
+CALL twice('CREATE TABLE inherits$ (extra text) INHERITS (plain$) USING $AM');
+CALL twice('CREATE UNLOGGED TABLE unlogged$ (id int, t text) USING $AM');
+CALL twice('CREATE TABLE nothing$ (id int, t text) USING $AM');
+CALL twice('CREATE TABLE narrow$ (id int, n int) USING $AM');
+
+SECURITY LABEL FOR sliced ON COLUMN plain_sliced.j IS 'compression=zstd, level=5';
+SECURITY LABEL FOR sliced ON TABLE parts_sliced IS 'compression=zstd';
+SECURITY LABEL FOR sliced ON COLUMN parts2_sliced.j IS 'toaster=plain';
+
+-- each of the codecs; short values, compressed ones, of one slice, of several
+CREATE PROCEDURE fill(first int, last int) LANGUAGE sql AS $$
+    CALL twice(format('INSERT INTO plain$ SELECT i, 0, dense(i * 400, i), repeat(''compressible '' || i, i * 30), decode(dense(i * 200, -i), ''hex''),
+            jsonb_build_object(''id'', i, ''short'', ''x'', ''list'', (SELECT jsonb_agg(dense(5000, k)) FROM generate_series(1, i %% 9) k), ''end'', dense(3000, i)),
+            (SELECT array_agg(k * i) FROM generate_series(1, i * 30) k), (SELECT array_agg(dense(k, i)) FROM generate_series(1, i) k),
+            hstore(ARRAY[''k'', ''long''], ARRAY[i::text, dense(i * 100, i)])
+        FROM generate_series(%s, %s) i', first, last));
+$$;
+SET sliced.compression = none;
+CALL fill(1, 20);
+SET sliced.compression = pglz;
+CALL fill(21, 40);
+SET sliced.compression = zstd;
+CALL fill(41, 60);
+SET sliced.compression = lz4;
+CALL fill(61, 100);
+CALL twice('INSERT INTO plain$ (id, n, t, u, b) SELECT 101, 0, dense(2000000, 7), repeat(''0123456789'', 300000), convert_to(dense(900000, 8), ''UTF8'')');
+CALL twice('INSERT INTO plain$ (id, n, t) SELECT 110 + i, 0, repeat(''äöü€'', i * i * i) FROM generate_series(1, 40) i');
+CALL twice('INSERT INTO inherits$ SELECT p.*, dense(id * 50, id) FROM ONLY plain$ p WHERE id < 50');
+CALL twice('INSERT INTO parts$ SELECT id, date ''2026-01-01'' + id % 59, t, j FROM ONLY plain$');
+CALL twice('INSERT INTO unlogged$ SELECT id, t FROM ONLY plain$');
+CALL twice('INSERT INTO nothing$ SELECT id, t FROM ONLY plain$');
+CALL twice('DELETE FROM nothing$');
+CALL twice('INSERT INTO narrow$ SELECT i, i FROM generate_series(1, 1000) i');
+
+-- grown, and derived: heads with pieces of older objects; each in a transaction of its own
+CREATE PROCEDURE change(first boolean) LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 1..12 LOOP
+        CALL twice('UPDATE plain$ SET n = n + 1, t = t || dense(100, n) WHERE id % 4 = 0 OR id = 101');
+        COMMIT;
+    END LOOP;
+    CALL twice('UPDATE plain$ SET t = overlay(t placing ''changed'' from 1000), b = set_byte(b, 50, 7) WHERE id % 4 = 1 AND id BETWEEN 30 AND 101');
+    COMMIT;
+    CALL twice('UPDATE plain$ SET j = jsonb_set(j, ''{short}'', to_jsonb(dense(60, id))), a[5] = 77, c = c || ''new''::text, h = h || ''k=>new'' WHERE id % 3 = 0');
+    COMMIT;
+    -- an object becomes a string, so only once
+    IF first THEN
+        CALL twice('UPDATE plain$ SET j[''list''][0] = ''"short"'', a[400:410] = ''{1,2,3,4,5,6,7,8,9,10,11}'' WHERE id % 6 = 0 AND id % 9 > 0 AND id > 50');
+    END IF;
+    COMMIT;
+    CALL twice('UPDATE plain$ SET t = substr(t, 500) WHERE id % 5 = 0');
+    COMMIT;
+    CALL twice('UPDATE parts$ SET j = j - ''short'', t = t || ''tail'' WHERE id % 2 = 0');
+    COMMIT;
+    -- rolled back, and deleted: dead rows and slices
+    BEGIN
+        CALL twice('UPDATE plain$ SET t = t || ''gone''');
+        RAISE division_by_zero;
+    EXCEPTION WHEN division_by_zero THEN NULL;
+    END;
+    CALL twice('DELETE FROM plain$ WHERE id % 17 = 0');
+END $$;
+CALL change(true);
+
+-- in core's format, as rows are stored while somebody decodes
+SET sliced.logical_decoding = on;
+CALL twice('INSERT INTO plain$ (id, n, t, j) SELECT 300 + id, 0, t, j FROM ONLY plain$ WHERE id < 40');
+RESET sliced.logical_decoding;
+
+-- rewritten, and made of another table
+CALL twice('CREATE TABLE rewritten$ USING $AM AS SELECT id, n, t, u, b, j, a, c, h FROM ONLY plain$');
+VACUUM FULL rewritten_sliced;
+CALL twice('CREATE MATERIALIZED VIEW m$ USING $AM AS SELECT id, t, j FROM ONLY plain$');
+CALL twice('CREATE TABLE was$ USING heap AS SELECT id, t, j FROM ONLY plain$');
+ALTER TABLE was_sliced SET ACCESS METHOD sliced;
+VACUUM parts1_sliced;
+
+-- rows that one twin has and the other has not; tables, of which there are not the same
+CREATE FUNCTION different() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    ours regclass;
+    theirs regclass;
+    rows bigint;
+BEGIN
+    FOR ours IN SELECT oid FROM pg_class WHERE relname ~ '_sliced$' AND relkind IN ('r', 'm') ORDER BY relname LOOP
+        theirs := replace(ours::text, '_sliced', '_heap');
+        EXECUTE format('SELECT count(*) FROM (SELECT md5(t::text) FROM ONLY %s t) ours FULL JOIN (SELECT md5(t::text) FROM ONLY %s t) theirs
+            USING (md5) WHERE ours IS NULL OR theirs IS NULL', ours, theirs) INTO rows;
+        IF rows > 0 THEN
+            RETURN NEXT format('%s: %s rows differ', ours, rows);
+        END IF;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION damage() RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT format('%s: %s %s %s', c.oid::regclass, v.kind, v.row_ctid, v.message) FROM pg_class c, sliced.verify(c.oid::regclass) v
+    WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'sliced') AND relkind IN ('r', 'm')
+$$;
+
+-- what a column's values consist of: "lz4 1" for one slice of lz4, "lz4 + none 2" for several, null for values within the row
+CREATE FUNCTION slices(rel regclass) RETURNS TABLE (id int, col name, form text) LANGUAGE plpgsql AS $$
+BEGIN
+    FOR col IN SELECT attname FROM pg_attribute WHERE attrelid = rel AND attnum > 0 AND attlen = -1 AND NOT attisdropped LOOP
+        RETURN QUERY EXECUTE format('SELECT id, %L::name, (SELECT string_agg(concat_ws('' '', piece, object, start, raw_bytes, stored_bytes, codec, rows), '';'' ORDER BY start, piece)
+            FROM sliced.inspect(%1$I)) FROM ONLY %s', col, rel);
+    END LOOP;
+END $$;
+
+-- forms of values that are missing from what this script has made
+CREATE FUNCTION forms() RETURNS SETOF text LANGUAGE sql AS $$
+    WITH slices AS MATERIALIZED (SELECT form FROM slices('plain_sliced'))
+    SELECT name FROM (VALUES ('none', ' none '), ('pglz', ' pglz '), ('lz4', ' lz4 '), ('zstd', ' zstd '), ('several slices', ';.*;'),
+        ('within the row', '^[0-9]+ 0 ')) v (name, pattern)
+    WHERE NOT EXISTS (SELECT FROM slices WHERE form ~ pattern)
+$$;
