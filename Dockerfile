@@ -1,0 +1,20 @@
+# The official image of PostgreSQL with pg_sliced and sliced_hstore:
+#
+#   docker build --build-arg PG_MAJOR=17 -t postgres-sliced:17 .
+
+ARG PG_MAJOR=17
+
+FROM postgres:${PG_MAJOR} AS build
+ARG PG_MAJOR
+RUN apt-get update && apt-get install -y --no-install-recommends \
+    gcc libc6-dev make liblz4-dev libzstd-dev postgresql-server-dev-${PG_MAJOR}
+COPY . /source
+# sliced_hstore needs the header that pg_sliced installs
+RUN config=/usr/lib/postgresql/${PG_MAJOR}/bin/pg_config && cd /source && \
+    make -j"$(nproc)" PG_CONFIG=$config with_llvm=no && \
+    make PG_CONFIG=$config with_llvm=no install DESTDIR=/installed && \
+    make -C contrib/sliced_hstore PG_CONFIG=$config with_llvm=no \
+        PG_CPPFLAGS="-I/installed$($config --includedir-server)" install DESTDIR=/installed
+
+FROM postgres:${PG_MAJOR}
+COPY --from=build /installed /
