@@ -110,6 +110,7 @@ installcheck() {
 
 part_lint() {
     "$root/test/lint/run" "$root"
+    "$root/test/lint/releases" "$root"
     # From scratch: an object that is there may have been built without warnings.
     copy_checkout
     if build "$PGS_TMP/checkout"; then
@@ -213,6 +214,20 @@ part_stops() {
     fi
 }
 
+# Debian packages, in roots of their own.
+part_package() {
+    need debootstrap util-linux dpkg-dev
+    "$root/test/package/run"
+    "$root/test/package/image"
+}
+
+# A cluster of Citus, built from the archive CITUS_SOURCE.
+part_citus() {
+    [ -z "${CITUS_SOURCE:-}" ] || ! is_packaged || need gcc make tar xz-utils libkrb5-dev libssl-dev
+    copy_checkout
+    "$PGS_TMP/checkout/test/citus/run"
+}
+
 part_bench() {
     need_bench
     "$root/bench/run" --quick
@@ -237,7 +252,7 @@ has() {
         tap) [ -d "$root/test/t" ] ;;
         model) [ -d "$root/test/model" ] ;;
         soak) [ -d "$root/test/soak" ] ;;
-        unit | fuzz | core) [ -x "$root/test/$1/run" ] ;;
+        unit | fuzz | core | package | citus) [ -x "$root/test/$1/run" ] ;;
         bench) [ -x "$root/bench/run" ] ;;
         *) die "there is no test part \"$1\"" ;;
     esac
