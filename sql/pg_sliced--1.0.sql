@@ -347,6 +347,10 @@ CREATE FUNCTION sliced.jsonb_path_match_opr(jsonb, jsonpath) RETURNS bool
 AS 'MODULE_PATHNAME', 'sliced_jsonb_path_match_opr'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION sliced.jsonb_for_query(jsonb, jsonpath, internal) RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_jsonb_for_query'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 CREATE FUNCTION sliced.edit_jsonb_set(jsonb, text[], jsonb, bool) RETURNS jsonb
 AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_set'
 LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;

@@ -17,7 +17,9 @@
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
+#include "nodes/plannodes.h"
 #include "utils/acl.h"
+#include "utils/jsonpath.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -64,7 +66,87 @@ typedef enum TU_UpdateIndexes
 
 #endif
 
+/*
+ * What SQL/JSON calls a query: does the expression look into a document by a path
+ * (17), or only at what kind of document it is (16), with no path?
+ */
+static inline bool
+sliced_sql_json_query(Node *expr, Node ***document, Node **path)
+{
+#if PG_VERSION_NUM >= 160000
+	if (IsA(expr, JsonIsPredicate))
+	{
+		*document = &((JsonIsPredicate *) expr)->expr;
+		*path = NULL;
+		return true;
+	}
+#endif
+#if PG_VERSION_NUM >= 170000
+	if (IsA(expr, JsonExpr))
+	{
+		*document = &((JsonExpr *) expr)->formatted_expr;
+		*path = ((JsonExpr *) expr)->path_spec;
+		return true;
+	}
+#endif
+	return false;
+}
+
 /* ---- 17 ---- */
+
+/* The conditions that decide which actions of a MERGE apply. */
+static inline List *
+sliced_merge_conditions(const ModifyTable *node)
+{
+#if PG_VERSION_NUM >= 170000
+	return node->mergeJoinConditions;
+#else
+	return NIL;
+#endif
+}
+
+/* Is that a method of jsonpath that looks at nothing but its item, and constants? */
+static inline bool
+sliced_jsonpath_is_method(JsonPathItemType type)
+{
+	switch (type)
+	{
+		case jpiType:
+		case jpiSize:
+		case jpiAbs:
+		case jpiFloor:
+		case jpiCeiling:
+		case jpiDouble:
+		case jpiDatetime:
+		case jpiKeyValue:
+#if PG_VERSION_NUM >= 170000
+		case jpiBigint:
+		case jpiBoolean:
+		case jpiDate:
+		case jpiDecimal:
+		case jpiInteger:
+		case jpiNumber:
+		case jpiStringFunc:
+		case jpiTime:
+		case jpiTimeTz:
+		case jpiTimestamp:
+		case jpiTimestampTz:
+#endif
+#if PG_VERSION_NUM >= 190000
+		case jpiStrReplace:
+		case jpiStrLower:
+		case jpiStrUpper:
+		case jpiStrLtrim:
+		case jpiStrRtrim:
+		case jpiStrBtrim:
+		case jpiStrInitcap:
+		case jpiStrSplitPart:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
 
 /* May rows that our snapshot sees have been vacuumed (old_snapshot_threshold)? */
 static inline void
@@ -85,6 +167,17 @@ sliced_snapshot_check_age(void)
 #endif
 
 /* ---- 19 ---- */
+
+/* The new bounds of rows of which an UPDATE or DELETE concerns a portion; or NULL. */
+static inline Node *
+sliced_portion(const ModifyTable *node)
+{
+#if PG_VERSION_NUM >= 190000
+	return node->forPortionOf;
+#else
+	return NULL;
+#endif
+}
 
 #if PG_VERSION_NUM < 190000
 

@@ -144,6 +144,14 @@ typedef struct SlicedToaster
 	FuncExpr   *(*swap_subscript) (SubscriptingRef *ref, SlicedSwapKind kind,
 								   SlicedSwapWork *work);
 
+	/*
+	 * A call that takes the place of a document of this type which SQL/JSON looks into:
+	 * by a path, a constant or a parameter, or without one (NULL) to see what kind of
+	 * document it is.  What it returns needs to have what is looked at, and no more.
+	 * NULL if there is no such call.
+	 */
+	FuncExpr   *(*swap_document) (Node *document, Node *path, SlicedSwapWork *work);
+
 	const void *vtable;			/* whatever its author wants to offer to others */
 } SlicedToaster;
 

@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/identity.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
@@ -102,6 +103,17 @@ function_for_toaster(SlicedSwapWork *public, const char *name, int nargs, const 
 	if (OidIsValid(function))
 		work->used = list_append_unique_oid(work->used, function);
 	return function;
+}
+
+/* May a toaster's call, or NULL, take the place of the expression? */
+static void
+check_call(const FuncExpr *call, const Node *expr, const Work *work)
+{
+	if (call != NULL && (!IsA(call, FuncExpr) || call->funcresulttype != exprType(expr) ||
+						 !list_member_oid(work->used, call->funcid)))
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("a call that is to take the place of an expression is not what was offered"));
 }
 
 /* The call, unless what it subscripts is NULL: then the subscripts are not evaluated. */
@@ -198,11 +210,7 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 		return false;
 	sliced_at_work_begin(&at_work, toaster, NULL, 0);
 	call = toaster->swap_subscript(ref, kind, &work->public);
-	if (call != NULL && (!IsA(call, FuncExpr) || call->funcresulttype != exprType(expr) ||
-						 !list_member_oid(work->used, call->funcid)))
-		ereport(ERROR,
-				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("a call that is to take the place of a subscript is not what was offered"));
+	check_call(call, expr, work);
 	sliced_at_work_end(&at_work);
 	if (call == NULL)
 		return false;
@@ -217,17 +225,61 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 	return true;
 }
 
+/* ---- SQL/JSON ---- */
+
+/* May the path be evaluated twice? */
+static bool
+is_constant(const Node *path)
+{
+	return IsA(path, Const) ||
+		(IsA(path, Param) && ((const Param *) path)->paramkind == PARAM_EXTERN);
+}
+
+/*
+ * Core's code looks into a document, with no function that could be exchanged.  Let it
+ * have a document that lacks what it will not look at.
+ */
+static void
+swap_document(Node **document, Node *path, Work *work)
+{
+	SlicedRegistered *registered;
+	const SlicedToaster *toaster;
+	SlicedAtWork at_work;
+	FuncExpr   *call;
+
+	/* of JSON_TABLE, what is in memory already; or a part of the plan that is shared */
+	if (IsA(*document, CaseTestExpr) ||
+		(IsA(*document, FuncExpr) && list_member_oid(work->used, ((FuncExpr *) *document)->funcid)) ||
+		(path != NULL && !is_constant(path)))
+		return;
+	registered = sliced_registered_default(exprType(*document));
+	toaster = registered == NULL ? NULL : sliced_registered_try(registered);
+	if (toaster == NULL || toaster->swap_document == NULL)
+		return;
+	work->namespace = registered->namespace;
+	sliced_at_work_begin(&at_work, toaster, NULL, 0);
+	call = toaster->swap_document(*document, path, &work->public);
+	check_call(call, *document, work);
+	sliced_at_work_end(&at_work);
+	if (call != NULL)
+		*document = (Node *) call;
+}
+
 /* ---- functions that read ---- */
 
 static bool
 swap_readers(Node *expr, Work *work)
 {
 	Oid		   *function;
+	Node	  **document;
+	Node	   *path;
 
 	if (expr == NULL)
 		return false;
 	if (IsA(expr, SubscriptingRef))
 		swap_subscript(expr, SLICED_SWAP_READ, work);
+	else if (sliced_sql_json_query(expr, &document, &path))
+		swap_document(document, path, work);
 	function = called_function(expr);
 	if (function != NULL && swap_function(function, SLICED_SWAP_READ, work))
 		swap_part(expr, work);

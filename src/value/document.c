@@ -11,6 +11,9 @@
  * A document is pinned only while bytes of it are fetched.  No expression, and no
  * part of the transaction, ends within that: an error has unpinned it before anybody
  * hears of an end.
+ *
+ * Core may look at a document after the function that gave it has returned.  Such a
+ * document is kept: when we forget it, its memory stays until its keepers release it.
  */
 #include "postgres.h"
 
@@ -35,9 +38,27 @@ static MemoryContext owners[SLICED_DOCUMENT_OWNERS];
 static void
 forget_document(int i)
 {
-	Assert(documents[i]->pins == 0);
-	MemoryContextDelete(documents[i]->partial.mcxt);
+	SlicedDocument *doc = documents[i];
+
+	Assert(doc->pins == 0);
 	documents[i] = documents[--ndocuments];
+	doc->forgotten = true;
+	if (doc->keepers == 0)
+		MemoryContextDelete(doc->partial.mcxt);
+}
+
+void
+sliced_document_keep(SlicedDocument *doc)
+{
+	doc->keepers++;
+}
+
+void
+sliced_document_release(SlicedDocument *doc)
+{
+	doc->keepers--;
+	if (doc->forgotten && doc->keepers == 0)
+		MemoryContextDelete(doc->partial.mcxt);
 }
 
 static void

@@ -23,6 +23,8 @@ struct SlicedDocument
 	Oid			reader;			/* the function that asked for it last, or InvalidOid */
 	uint64		used;			/* when it was used last */
 	int			pins;			/* who needs it while others are read */
+	int			keepers;		/* who needs what has been read of it, for longer */
+	bool		forgotten;		/* only they have it */
 	MemoryContext owner;		/* of the expression that first asked for it; or NULL */
 	void	   *hints;			/* what its toaster remembers of it, in the context of 'partial' */
 };
@@ -58,6 +60,13 @@ sliced_document_need(SlicedDocument *doc, uint32 at, uint32 len)
 		sliced_document_read(doc, at, at + len);
 	return doc->partial.bytes + at;
 }
+
+/*
+ * What has been read of a document stays where it is until this is released, even if
+ * the document itself is forgotten meanwhile.
+ */
+extern void sliced_document_keep(SlicedDocument *doc);
+extern void sliced_document_release(SlicedDocument *doc);
 
 /* Called once, when the library is loaded. */
 extern void sliced_documents_init(void);

@@ -106,8 +106,10 @@ wrong_function edit_of_another 'json_change(json) RETURNS json' 'UPDATE t SET j 
 
 refused subscript_fails "SELECT h['k'] FROM t" 'out of luck
 toaster "hstore"' hstore
-refused subscript_is_anything "SELECT h['k'] FROM t" 'a call that is to take the place of a subscript is not what was offered
+refused subscript_is_anything "SELECT h['k'] FROM t" 'a call that is to take the place of an expression is not what was offered
 toaster "hstore"' hstore
+[ "$PG_MAJOR" -lt 16 ] || refused document_is_anything "SELECT j IS JSON OBJECT FROM t" 'a call that is to take the place of an expression is not what was offered
+toaster "json"'
 
 # functions that are not in C only claim the type, and are none
 sql -c "CREATE FUNCTION json_toaster(json) RETURNS sliced.toaster_handler LANGUAGE sql AS 'SELECT NULL::sliced.toaster_handler'" \

@@ -15,11 +15,11 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "toaster/jsonb/jsonpath.h"
 #include "toaster/jsonb/part.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/jsonpath.h"
 
 /* A function that consists of a call. */
 #define JSONB_FUNCTION(name, result) \
@@ -341,184 +341,15 @@ JSONB_FUNCTION(sliced_jsonb_contained, jsonb_contains_part(fcinfo, jsonb_contain
 
 /* ---- jsonpath ---- */
 
-static void need_for_item(SlicedDocument *doc, JsonPathItem *item);
-
-/* Subscript 'i' as a number, if it is a constant one. */
-static bool
-constant_subscript(JsonPathItem *item, int i, int32 *index)
-{
-	JsonPathItem from;
-	JsonPathItem to;
-	Datum		number;
-
-	if (jspGetArraySubscript(item, &from, &to, i) || from.type != jpiNumeric || jspHasNext(&from))
-		return false;
-	number = NumericGetDatum(jspGetNumeric(&from));
-	/* core rounds other numbers, and raises an error for those beyond four bytes */
-	if (!DatumGetBool(DirectFunctionCall2(numeric_eq, number,
-										  DirectFunctionCall1(numeric_floor, number))) ||
-		!DatumGetBool(DirectFunctionCall2(numeric_lt, number,
-										  DirectFunctionCall1(int4_numeric, PG_INT32_MAX))) ||
-		DatumGetBool(DirectFunctionCall2(numeric_lt, number,
-										 DirectFunctionCall1(int4_numeric, 0))))
-		return false;
-	*index = DatumGetInt32(DirectFunctionCall1(numeric_int4, number));
-	return true;
-}
-
-/* Where a path leads. */
-typedef enum Destination
-{
-	NOWHERE,					/* there is no such key, or element */
-	PLACE,						/* to one place */
-	BEYOND						/* to a place from which it goes on otherwise */
-} Destination;
-
-/*
- * Follow a path from the root, 'item', as far as it goes straight ahead.  Read
- * what is on the way, and what the path leads to.
- */
-static Destination
-follow_path(SlicedDocument *doc, JsonPathItem *item, SlicedPlace *place)
-{
-	JsonPathItem current = *item;
-	JsonPathItem next;
-
-	*place = (SlicedPlace) {JENTRY_ISCONTAINER, 0, doc->partial.size};
-	while (sliced_place_is_container(place) && jspGetNext(&current, &next))
-	{
-		SlicedNode	node = sliced_node_open(doc, place->start);
-		int32		index;
-
-		if (next.type == jpiKey && sliced_node_is_object(&node))
-		{
-			int32		len;
-			char	   *name = jspGetString(&next, &len);
-
-			sliced_node_need_structure(&node);
-			if (!sliced_node_field(&node, name, len, place))
-				return NOWHERE;
-		}
-		else if (next.type == jpiIndexArray && sliced_node_is_array(&node) &&
-				 !sliced_node_is_scalar(&node) && next.content.array.nelems == 1 &&
-				 constant_subscript(&next, 0, &index))
-		{
-			sliced_document_need(doc, node.at, node.data - node.at);
-			if (!sliced_node_element(&node, index, place))
-				return NOWHERE;
-		}
-		else
-			break;
-		current = next;
-	}
-	need_place(doc, place);
-	return jspHasNext(&current) ? BEYOND : PLACE;
-}
-
-/* Read what the arguments of this item, and of those that follow it, look at. */
-static void
-need_for_arguments(SlicedDocument *doc, JsonPathItem *item)
-{
-	JsonPathItem arg;
-	JsonPathItem to;
-	SlicedPlace place;
-
-	switch (item->type)
-	{
-		case jpiRoot:
-			follow_path(doc, item, &place);
-			break;
-		case jpiNull:
-		case jpiString:
-		case jpiNumeric:
-		case jpiBool:
-		case jpiKey:
-		case jpiCurrent:
-		case jpiVariable:
-		case jpiAny:
-		case jpiAnyArray:
-		case jpiAnyKey:
-		case jpiLast:
-		case jpiType:
-		case jpiSize:
-		case jpiAbs:
-		case jpiFloor:
-		case jpiCeiling:
-		case jpiDouble:
-		case jpiKeyValue:
-			break;
-		case jpiAnd:
-		case jpiOr:
-		case jpiEqual:
-		case jpiNotEqual:
-		case jpiLess:
-		case jpiGreater:
-		case jpiLessOrEqual:
-		case jpiGreaterOrEqual:
-		case jpiAdd:
-		case jpiSub:
-		case jpiMul:
-		case jpiDiv:
-		case jpiMod:
-		case jpiStartsWith:
-			jspGetLeftArg(item, &arg);
-			need_for_item(doc, &arg);
-			jspGetRightArg(item, &arg);
-			need_for_item(doc, &arg);
-			break;
-		case jpiNot:
-		case jpiIsUnknown:
-		case jpiPlus:
-		case jpiMinus:
-		case jpiExists:
-		case jpiFilter:
-			jspGetArg(item, &arg);
-			need_for_item(doc, &arg);
-			break;
-		case jpiLikeRegex:
-			jspInitByBuffer(&arg, item->base, item->content.like_regex.expr);
-			need_for_item(doc, &arg);
-			break;
-		case jpiIndexArray:
-			for (int i = 0; i < item->content.array.nelems; i++)
-			{
-				bool		range = jspGetArraySubscript(item, &arg, &to, i);
-
-				need_for_item(doc, &arg);
-				if (range)
-					need_for_item(doc, &to);
-			}
-			break;
-		default:
-			sliced_document_need(doc, 0, doc->partial.size);
-			break;
-	}
-}
-
-static void
-need_for_item(SlicedDocument *doc, JsonPathItem *item)
-{
-	JsonPathItem next;
-
-	check_stack_depth();
-	need_for_arguments(doc, item);
-	if (jspGetNext(item, &next))
-		need_for_item(doc, &next);
-}
-
 static Datum
 query_path(FunctionCallInfo fcinfo, PGFunction core)
 {
 	SlicedNode	node;
-	JsonPathItem item;
-	SlicedDocument *doc;
 
 	if (!sliced_part_get(fcinfo, 0, &node) || node.at != 0)
 		return core(fcinfo);
-	doc = node.doc;
-	jspInit(&item, PG_GETARG_JSONPATH_P(1));
-	need_for_item(doc, &item);
-	return run_on_document(fcinfo, core, 0, doc);
+	sliced_jsonpath_need(node.doc, PG_GETARG_JSONPATH_P(1));
+	return run_on_document(fcinfo, core, 0, node.doc);
 }
 
 JSONB_FUNCTION(sliced_jsonb_path_exists, query_path(fcinfo, jsonb_path_exists))
@@ -533,26 +364,26 @@ JSONB_FUNCTION(sliced_jsonb_path_query_first, query_path(fcinfo, jsonb_path_quer
 JSONB_FUNCTION(sliced_jsonb_path_query_first_tz, query_path(fcinfo, jsonb_path_query_first_tz))
 
 /* Does the path lead to one place, or to none?  Then core is not needed. */
-static Destination
+static SlicedDestination
 path_destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *place)
 {
 	JsonPath   *jsonpath = PG_GETARG_JSONPATH_P(1);
 	Jsonb	   *vars = PG_GETARG_JSONB_P(2);
 	SlicedNode	node;
 	JsonPathItem item;
-	Destination result;
+	SlicedDestination result;
 
 	if (!JB_ROOT_IS_OBJECT(vars))
-		return BEYOND;			/* an error */
+		return SLICED_BEYOND;			/* an error */
 	if (!sliced_part_get(fcinfo, 0, &node) || node.at != 0 || sliced_node_is_scalar(&node))
-		return BEYOND;
+		return SLICED_BEYOND;
 	*doc = node.doc;
 	jspInit(&item, jsonpath);
 	if (item.type != jpiRoot)
-		return BEYOND;
-	result = follow_path(node.doc, &item, place);
+		return SLICED_BEYOND;
+	result = sliced_jsonpath_follow(node.doc, &item, place);
 	/* which is an error if the path is strict */
-	return result == NOWHERE && (jsonpath->header & JSONPATH_LAX) == 0 ? BEYOND : result;
+	return result == SLICED_NOWHERE && (jsonpath->header & JSONPATH_LAX) == 0 ? SLICED_BEYOND : result;
 }
 
 static Datum
@@ -560,7 +391,7 @@ query_set(FunctionCallInfo fcinfo, PGFunction core)
 {
 	static char ours;			/* marks a set that is not core's */
 	FuncCallContext *context = fcinfo->flinfo->fn_extra;
-	Destination where;
+	SlicedDestination where;
 	SlicedDocument *doc;
 	SlicedPlace place;
 
@@ -569,11 +400,11 @@ query_set(FunctionCallInfo fcinfo, PGFunction core)
 	if (context == NULL)
 	{
 		where = path_destination(fcinfo, &doc, &place);
-		if (where == BEYOND)
+		if (where == SLICED_BEYOND)
 			return core(fcinfo);
 		context = SRF_FIRSTCALL_INIT();
 		context->user_fctx = &ours;
-		if (where == PLACE)
+		if (where == SLICED_PLACE)
 			SRF_RETURN_NEXT(context, as_jsonb(fcinfo, doc, &place));
 	}
 	SRF_RETURN_DONE(context);
@@ -581,3 +412,62 @@ query_set(FunctionCallInfo fcinfo, PGFunction core)
 
 JSONB_FUNCTION(sliced_jsonb_path_query, query_set(fcinfo, jsonb_path_query))
 JSONB_FUNCTION(sliced_jsonb_path_query_tz, query_set(fcinfo, jsonb_path_query_tz))
+
+/* ---- SQL/JSON ---- */
+
+/* What core may still be looking at, which is what the last call has returned. */
+typedef struct Kept
+{
+	SlicedDocument *doc;
+	MemoryContextCallback callback;
+} Kept;
+
+static void
+release_kept(void *arg)
+{
+	Kept	   *kept = arg;
+
+	if (kept->doc != NULL)
+		sliced_document_release(kept->doc);
+	kept->doc = NULL;
+}
+
+static void
+keep_until_next_call(FunctionCallInfo fcinfo, SlicedDocument *doc)
+{
+	Kept	   *kept = fcinfo->flinfo->fn_extra;
+
+	if (kept == NULL)
+	{
+		kept = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Kept));
+		kept->callback.func = release_kept;
+		kept->callback.arg = kept;
+		MemoryContextRegisterResetCallback(fcinfo->flinfo->fn_mcxt, &kept->callback);
+		fcinfo->flinfo->fn_extra = kept;
+	}
+	release_kept(kept);
+	sliced_document_keep(doc);
+	kept->doc = doc;
+}
+
+PG_FUNCTION_INFO_V1(sliced_jsonb_for_query);
+
+/*
+ * The document for JSON_VALUE and the like, which look into it by a path, or at its
+ * root only if there is none.  They copy what they find before we are called again, or
+ * our context ends; JSON_TABLE does so row by row.
+ */
+Datum
+sliced_jsonb_for_query(PG_FUNCTION_ARGS)
+{
+	SlicedNode	node;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (!sliced_part_get(fcinfo, 0, &node) || node.at != 0)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	keep_until_next_call(fcinfo, node.doc);
+	if (!PG_ARGISNULL(1))
+		sliced_jsonpath_need(node.doc, PG_GETARG_JSONPATH_P(1));
+	PG_RETURN_POINTER(node.doc->partial.varlena);
+}

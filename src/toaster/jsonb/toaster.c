@@ -120,6 +120,31 @@ swap_subscript(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 	return call;
 }
 
+/*
+ * What JSON_VALUE and the like get.  The argument of type internal keeps everybody else
+ * from calling a function whose result has bytes that were never read; and as if it
+ * were an implicit cast, EXPLAIN shows only the document.
+ */
+static FuncExpr *
+swap_document(Node *document, Node *path, SlicedSwapWork *work)
+{
+	Oid			args[] = {JSONBOID, JSONPATHOID, INTERNALOID};
+	Oid			function;
+	FuncExpr   *call;
+
+	if (exprType(document) != JSONBOID || (path != NULL && exprType(path) != JSONPATHOID))
+		return NULL;
+	function = work->function(work, "jsonb_for_query", lengthof(args), args);
+	if (!OidIsValid(function))
+		return NULL;
+	call = sliced_subscript_call(function, JSONBOID,
+								 list_make3(document, path != NULL ? copyObject(path) :
+											(Node *) makeNullConst(JSONPATHOID, -1, InvalidOid),
+											makeNullConst(INTERNALOID, -1, InvalidOid)));
+	call->funcformat = COERCE_IMPLICIT_CAST;
+	return call;
+}
+
 static const SlicedToaster toaster = {
 	.api = SLICED_TOASTER_API,
 	.policy = {
@@ -133,7 +158,8 @@ static const SlicedToaster toaster = {
 	.difference = sliced_jsonb_difference,
 	.swaps = swaps,
 	.nswaps = lengthof(swaps),
-	.swap_subscript = swap_subscript
+	.swap_subscript = swap_subscript,
+	.swap_document = swap_document
 };
 
 PG_FUNCTION_INFO_V1(sliced_jsonb_toaster);

@@ -15,6 +15,7 @@ PL/pgSQL.
 """
 import copy
 import json
+import os
 import random
 import sys
 from itertools import takewhile
@@ -23,6 +24,7 @@ from documents import COLUMNS, LARGE, Maker, Num, rows, to_text
 
 SEED, COUNT, DIRECTORY = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 ROWS = rows(SEED, *sys.argv[4:])
+MAJOR = int(os.environ.get("PG_MAJOR", "15"))
 R = random.Random(SEED)
 MAKER = Maker(SEED + 1)
 
@@ -155,11 +157,15 @@ def accessors(path):
     return made
 
 
+METHODS = [".boolean()", ".string()", ".integer()", ".bigint()", ".number()", ".decimal(6, 2)", ".date()", ".timestamp(3)", ".string().type()"] if MAJOR >= 17 else []
+METHODS += [".lower()", ".upper()", '.replace("a", "bb")', '.split_part("e", 2)', ".btrim()", '.ltrim("a")', ".initcap()"] if MAJOR >= 19 else []
+
+
 def jsonpath(doc):
     path, end = walk(doc)
     where, other = "$" + accessors(spoil(path)), "$" + accessors(walk(doc)[0])
     literal = to_text(end) if not isinstance(end, (dict, list)) and not isinstance(end, str) else json.dumps(end[:20], ensure_ascii=False) if isinstance(end, str) else "1"
-    made = pick(*[where] * 8, where + pick(".size()", ".type()", ".double()", ".floor()", ".abs()", ".keyvalue()", ".keyvalue().id", ".ceiling()", ".datetime()"),
+    made = pick(*[where] * 8, where + pick(".size()", ".type()", ".double()", ".floor()", ".abs()", ".keyvalue()", ".keyvalue().id", ".ceiling()", ".datetime()", *METHODS),
                 where + f" ? (@ {pick('==', '!=', '<', '>', '<=')} {literal})", where + f"[*] ? (@ > {R.randrange(1000)})", where + " ? (exists(@.a) || @.id > 3)",
                 where + ' ? (@ starts with "a")', where + ' ? (@ like_regex "^[a-k]" flag "i")', where + " == $x", where + f" > {R.randrange(1000)}", where + " + 1", f"-{where}",
                 f"exists({where})", f"({where} == {literal}) is unknown", where + " ? (@ == $x)", f"{where} == {other}", f"{where} + {other}", f"{where} ? (@ != {other})", f"$ ? (exists({where}) && {other} > 0)",
@@ -227,6 +233,28 @@ def quiet(where, doc):
     )()
 
 
+def sql_json(where, doc):
+    """What SQL has for itself: any of it may end in an error."""
+    there, inner = at(where, doc)
+    if MAJOR < 17 or chance(0.1):
+        return f"({there} IS {pick('', 'NOT ')}JSON {pick('VALUE', 'OBJECT', 'ARRAY', 'SCALAR', 'OBJECT WITH UNIQUE KEYS')})"
+    path = pick(jsonpath(inner), quote("$" + accessors(walk(inner)[0])), quote("$" + accessors(walk(inner)[0])))
+    passing = pick("", "", " PASSING 1 AS x", f" PASSING {where} AS x, v.k AS k", f" PASSING {arrows(where, walk(doc)[0])} AS x")
+    type_ = pick("", "", " RETURNING text", " RETURNING int", " RETURNING numeric", " RETURNING jsonb", " RETURNING varchar(5)", " RETURNING json", " RETURNING bool")
+    empty, error = (pick("", "", f" {kind} ON {when}", f" DEFAULT {default} ON {when}") for kind, when, default in
+                    (("ERROR", "EMPTY", "'7'"), ("ERROR", "ERROR", quote(str(R.randrange(3))))))
+    wrapper = pick("", "", " WITH WRAPPER", " WITH CONDITIONAL WRAPPER", " OMIT QUOTES", " KEEP QUOTES")
+    column = f"x {pick('text', 'int', 'jsonb')} PATH {quote('$' + accessors(walk(inner)[0])[:60])}"
+    below = quote(pick("$.*", "$[*]", "$.tags[*]", "$"))
+    return pick(
+        *[lambda: shown(f"JSON_VALUE({there}, {path}{passing}{type_}{empty}{error})::text")] * 3, *[lambda: shown(f"JSON_QUERY({there}, {path}{passing}{type_}{wrapper}{empty}{error})::text")] * 2,
+        lambda: f"JSON_EXISTS({there}, {path}{passing}{pick('', ' ERROR ON ERROR', ' UNKNOWN ON ERROR')})",
+        lambda: f"(SELECT count(*) || md5(string_agg(r::text, ',' ORDER BY n)) FROM JSON_TABLE({there}, {quote('$' + accessors(walk(inner)[0]))}{passing} COLUMNS (n FOR ORDINALITY, a jsonb PATH '$.a', NESTED {below} COLUMNS (y text PATH '$', e bool EXISTS PATH '$.id')){pick('', ' ERROR ON ERROR')}) r)",
+        lambda: f"(SELECT count(*) || md5(string_agg(r::text, ',')) FROM JSON_TABLE({there}, {below}{passing} COLUMNS ({column}, z text PATH '$.name' DEFAULT 'none' ON EMPTY)) r)",
+        lambda: f"(SELECT string_agg(JSON_VALUE({where}, '$.id') || {shown('r.y')}, ',') FROM JSON_TABLE({there}, {below} COLUMNS (y jsonb PATH '$')) r)",
+    )()
+
+
 def reading(where, doc):
     """Any expression, though it may end in an error."""
     there, inner = at(where, doc)
@@ -236,7 +264,7 @@ def reading(where, doc):
     each = pick("jsonb_each", "jsonb_each_text")
     elements = pick("jsonb_array_elements", "jsonb_array_elements_text")
     return pick(
-        *[lambda: quiet(where, doc)] * 7,
+        *[lambda: quiet(where, doc)] * 7, *[lambda: sql_json(where, doc)] * (6 if MAJOR >= 17 else MAJOR - 15),
         lambda: shown(arrows(where, path)), lambda: shown(arrows(where, path, "->>")), lambda: shown(f"({where}){subscripts(path)}"),
         lambda: f"{arrows(where, path, '->>')}::numeric + 1", lambda: f"{arrows(where, path)}::{pick('int', 'bool', 'numeric', 'float8', 'bigint')}",
         lambda: shown(f"jsonb_extract_path{pick('', '_text')}({where}, {one_by_one(path)})"),

@@ -9,6 +9,7 @@
 
 #include "base/toaster.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
 
@@ -212,3 +213,13 @@ call_anything(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 
 TOASTER(subscript_fails, .swap_subscript = fail_to_swap)
 TOASTER(subscript_is_anything, .swap_subscript = call_anything)
+
+/* ---- documents ---- */
+
+static FuncExpr *
+call_with_document(Node *document, Node *path, SlicedSwapWork *work)
+{
+	return makeFuncExpr(F_NOW, exprType(document), NIL, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+TOASTER(document_is_anything, .swap_document = call_with_document)
