@@ -11,3 +11,6 @@ CREATE EXTENSION IF NOT EXISTS pg_sliced;
 \! "$PG_ABS_SRCDIR"/like_heap/run ddl
 \! "$PG_ABS_SRCDIR"/like_heap/run shapes
 \! "$PG_ABS_SRCDIR"/like_heap/run privileges
+\! "$PG_ABS_SRCDIR"/like_heap/run since_17
+\! "$PG_ABS_SRCDIR"/like_heap/run since_18
+\! "$PG_ABS_SRCDIR"/like_heap/run since_19
