@@ -133,6 +133,33 @@
 #define SLICED_DOCUMENT_PIECES_EACH	SLICED_LIMIT(2 * 1024 * 1024, 512)
 #define SLICED_DOCUMENT_PIECES_MAX	SLICED_LIMIT(100, 100)
 
+/* ---- patches ---- */
+
+/* New bytes that are a patch if they take the place of as many; at most 255. */
+#define SLICED_PATCH_MAX			SLICED_LIMIT(128, 16)
+
+/* Bytes of patches in the head, which every change writes; more go to a layer. */
+#define SLICED_PATCHES_OWN			SLICED_LIMIT(256, 24)
+
+/* Bytes of patches in a row of a layer: a quarter of a page. */
+#define SLICED_PATCH_ROW			SLICED_LIMIT(1900, 40)
+
+/* Of layers with more rows, only those near the one that is needed are looked at first. */
+#define SLICED_MANY_PATCH_ROWS		SLICED_LIMIT(16, 4)
+
+/*
+ * A layer of so many times the bytes of a newer one stays as it is when that is
+ * written.  Each patch is written half as often as that for each layer.
+ */
+#define SLICED_LAYER_RATIO			SLICED_LIMIT(16, 4)
+
+/* The value is written anew if patches have more than this part of its length, and this. */
+#define SLICED_PATCHES_PART			SLICED_LIMIT(8, 2)
+#define SLICED_PATCHES_MIN			SLICED_LIMIT(1024, 64)
+
+/* Objects are patched that are at least this part of the value. */
+#define SLICED_PATCHED_PART			SLICED_LIMIT(8, 16)
+
 /* ---- promises and ropes ---- */
 
 /* Shorter results are built: they are likely to stay in the row. */

@@ -76,6 +76,13 @@ typedef struct SlicedPolicy
 	int			pieces;
 	uint32		pieces_each;
 	int			pieces_max;
+
+	/*
+	 * May a few bytes that are replaced by as many be stored as a patch, apart from
+	 * the others?  Slices know how many characters they have; patches do not, so
+	 * that characters of a value with patches are counted by reading all of it.
+	 */
+	bool		patches;
 } SlicedPolicy;
 
 /* ---- functions that take the place of others ---- */

@@ -19,6 +19,7 @@ typedef enum SlicedDamage
 	SLICED_HEAD_MISSING,
 	SLICED_SLICE_MISSING,
 	SLICED_CONTINUATION_MISSING,
+	SLICED_PATCHES_MISSING,
 
 	/* the value is in core's format */
 	SLICED_NOT_SLICES,
@@ -33,6 +34,7 @@ typedef enum SlicedDamage
 	SLICED_CHARACTERS_IMPOSSIBLE,
 	SLICED_HEAD_TOO_SHORT,
 	SLICED_HEAD_TOO_SHORT_FOR_PIECES,
+	SLICED_HEAD_TOO_SHORT_FOR_PATCHES,
 	SLICED_HEAD_FLAGS_UNKNOWN,
 	SLICED_HEAD_MISPLACED,
 	SLICED_TAIL_TOO_SHORT,
@@ -43,6 +45,8 @@ typedef enum SlicedDamage
 	SLICED_SLICE_MISPLACED,
 	SLICED_SLICE_LENGTH_IMPOSSIBLE,
 	SLICED_SLICE_LENGTH_WRONG,
+	SLICED_PATCHES_MISPLACED,
+	SLICED_PATCHES_IMPOSSIBLE,
 
 	/* the rows of a slice, or the slices of a value, together */
 	SLICED_CONTINUATION_FOREIGN,
@@ -59,7 +63,7 @@ extern const char *sliced_damage_text(SlicedDamage damage);
 static inline bool
 sliced_is_missing(SlicedDamage damage)
 {
-	return damage >= SLICED_VALUE_MISSING && damage <= SLICED_CONTINUATION_MISSING;
+	return damage >= SLICED_VALUE_MISSING && damage <= SLICED_PATCHES_MISSING;
 }
 
 /* Is the row as it was written, which its checksum says, but not by a release like this one? */

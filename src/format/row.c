@@ -62,11 +62,12 @@ row_checksum(const char *data, uint32 len, uint32 objid, int32 seq)
 						   ((uint64) objid << 32) | (uint32) seq);
 }
 
+/* What a head has between its row's header and its payload. */
 static uint32
-pieces_size(const SlicedRow *row)
+head_size(const SlicedRow *row)
 {
 	return row->kind == SLICED_ROW_HEAD ?
-		sizeof(SlicedHeadHeader) + row->npieces * sizeof(SlicedPiece) : 0;
+		sizeof(SlicedHeadHeader) + row->npieces * sizeof(SlicedPiece) + row->patches_len : 0;
 }
 
 uint32
@@ -74,7 +75,7 @@ sliced_row_size(const SlicedRow *row)
 {
 	if (row->kind == SLICED_ROW_TAIL)
 		return SLICED_TAIL_OVERHEAD + row->capacity;
-	return sizeof(SlicedRowHeader) + pieces_size(row) + row->payload_len;
+	return sizeof(SlicedRowHeader) + head_size(row) + row->payload_len;
 }
 
 static void
@@ -114,6 +115,7 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 	if (row->kind == SLICED_ROW_HEAD)
 	{
 		SlicedHeadHeader head = {
+			.flags = row->patches_len > 0 ? SLICED_HEAD_PATCHED : 0,
 			.npieces = row->npieces,
 			.ascii = row->ascii,
 			.garbage = row->garbage
@@ -124,6 +126,9 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 		if (row->npieces > 0)
 			memcpy(p, row->pieces, row->npieces * sizeof(SlicedPiece));
 		p += row->npieces * sizeof(SlicedPiece);
+		if (row->patches_len > 0)
+			memcpy(p, row->patches, row->patches_len);
+		p += row->patches_len;
 	}
 	memcpy(p, row->payload, row->payload_len);
 
@@ -160,6 +165,12 @@ row_check(const SlicedRow *row, int32 seq)
 			if (row->parts == 0 || row->parts > seq)
 				return SLICED_CONTINUATION_MISPLACED;
 			return row->payload_len < row->storedlen ? SLICED_SOUND : SLICED_CONTINUATION_TOO_LONG;
+		case SLICED_ROW_PATCHES:
+			if (row->codec != SLICED_CODEC_NONE || row->parts > 0)
+				return SLICED_PATCHES_IMPOSSIBLE;
+			if (seq < 1 || row->until <= row->from || row->until > INT_MAX)
+				return SLICED_PATCHES_MISPLACED;
+			break;
 	}
 	if (row->parts == 0 ? row->payload_len != row->storedlen :
 		row->payload_len >= row->storedlen)
@@ -199,6 +210,36 @@ tail_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq
 	return row_check(row, seq);
 }
 
+/* Take apart what a head has before its payload: '*before' bytes, with those before that. */
+static SlicedDamage
+head_decode(SlicedRow *row, const char *src, uint32 len, uint32 *before)
+{
+	SlicedHeadHeader head;
+	SlicedPatchTable table;
+	SlicedDamage damage = SLICED_SOUND;
+
+	if (len < *before + sizeof(head))
+		return SLICED_HEAD_TOO_SHORT;
+	memcpy(&head, src + *before, sizeof(head));
+	if ((head.flags & ~SLICED_HEAD_PATCHED) != 0)
+		return SLICED_HEAD_FLAGS_UNKNOWN;
+	row->npieces = head.npieces;
+	row->ascii = head.ascii;
+	row->garbage = head.garbage;
+	*before += sizeof(head);
+	row->pieces = src + *before;
+	*before += row->npieces * sizeof(SlicedPiece);
+	if (len < *before)
+		return SLICED_HEAD_TOO_SHORT_FOR_PIECES;
+	if (head.flags & SLICED_HEAD_PATCHED)
+	{
+		row->patches = src + *before;
+		damage = sliced_patch_table_decode(&table, row->patches, len - *before, &row->patches_len);
+		*before += row->patches_len;
+	}
+	return damage;
+}
+
 SlicedDamage
 sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq)
 {
@@ -228,28 +269,28 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	row->pieces = NULL;
 	row->ascii = 0;
 	row->garbage = 0;
+	row->patches = NULL;
+	row->patches_len = 0;
 
-	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_CONTINUATION)
+	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_PATCHES ||
+		row->kind == SLICED_ROW_TAIL)
 		return SLICED_KIND_UNKNOWN;
 	if (row->kind == SLICED_ROW_HEAD)
 	{
-		SlicedHeadHeader head;
+		SlicedDamage damage = head_decode(row, src, len, &before);
 
-		if (len < before + sizeof(head))
-			return SLICED_HEAD_TOO_SHORT;
-		memcpy(&head, src + before, sizeof(head));
-		if (head.flags != 0)
-			return SLICED_HEAD_FLAGS_UNKNOWN;
-		row->npieces = head.npieces;
-		row->ascii = head.ascii;
-		row->garbage = head.garbage;
-		row->pieces = src + before + sizeof(head);
-		before += pieces_size(row);
-		if (len < before)
-			return SLICED_HEAD_TOO_SHORT_FOR_PIECES;
+		if (damage != SLICED_SOUND)
+			return damage;
 	}
 	row->payload = src + before;
 	row->payload_len = len - before;
+	if (row->kind == SLICED_ROW_PATCHES)
+	{
+		if (row->payload_len < sizeof(row->until))
+			return SLICED_ROW_TOO_SHORT;
+		memcpy(&row->until, row->payload, sizeof(row->until));
+		row->from = (uint32) seq - 1;
+	}
 	return row_check(row, seq);
 }
 

@@ -21,10 +21,12 @@
  * A head has its own header between byte 20 and the payload:
  *
  *	 byte 20     21         22        24      28        32
- *		   | flags | reserved | npieces | ascii | garbage | npieces * SlicedPiece | payload ...
+ *		   | flags | reserved | npieces | ascii | garbage | npieces * SlicedPiece | patches | payload ...
  *
  *	ascii		leading bytes of the value known to be characters of one byte
  *	garbage		raw bytes in slices that the pieces share, but no piece covers
+ *
+ * Patches (patches.h) are there only if the flags say so.
  *
  * Its payload belongs to the slice at offset 0 of the value, if npieces is 0,
  * otherwise to the value's inline bytes.
@@ -37,9 +39,18 @@
  *	 byte 0   4      5   8
  *		  | 0 | kind | 0 | data ... | checksum | 0x01 | zeros ...
  *
+ * A row of patches (patches.h) belongs to a layer, an object of its own that holds
+ * nothing else.  Its codec is none, and its payload
+ *
+ *	 byte 20     24
+ *		   | until | patches ...
+ *
+ *	until		the row has all patches of its layer from its first place to this one
+ *
  * chunk_seq is -1 for the head, the raw offset of the slice's first byte for a
  * slice or a tail, and that offset plus the part's number for a continuation: a
- * slice of n rows has at least n raw bytes, so the numbers are free.
+ * slice of n rows has at least n raw bytes, so the numbers are free.  Of a row of
+ * patches it is 1 + its first place.
  *
  * All integers are in the machine's byte order, like everything in a heap page.
  * Functions here read memory they do not trust: they check every length, and
@@ -51,6 +62,7 @@
 #include "postgres.h"
 
 #include "format/damage.h"
+#include "format/patches.h"
 #include "format/pieces.h"
 
 #define SLICED_FORMAT_VERSION	1
@@ -62,7 +74,8 @@ typedef enum SlicedRowKind
 	SLICED_ROW_HEAD = 1,
 	SLICED_ROW_SLICE = 2,
 	SLICED_ROW_CONTINUATION = 3,
-	SLICED_ROW_TAIL = 4
+	SLICED_ROW_TAIL = 4,
+	SLICED_ROW_PATCHES = 5
 } SlicedRowKind;
 
 /* The bytes before the payload. */
@@ -89,6 +102,9 @@ typedef struct SlicedHeadHeader
 StaticAssertDecl(sizeof(SlicedRowHeader) == 20, "row header has holes");
 StaticAssertDecl(sizeof(SlicedHeadHeader) == 12, "head header has holes");
 
+/* Flags of a head: it has patches. */
+#define SLICED_HEAD_PATCHED		1
+
 /* Bytes of a tail besides data and padding. */
 #define SLICED_TAIL_HEADER		8
 #define SLICED_TAIL_OVERHEAD	(SLICED_TAIL_HEADER + 4 + 1)
@@ -111,7 +127,19 @@ typedef struct SlicedRow
 	const char *pieces;			/* unaligned: use sliced_row_piece() */
 	uint32		ascii;
 	uint32		garbage;
+	const char *patches;		/* a table (patches.h); NULL if it has none */
+	uint32		patches_len;
+	/* row of patches only: from where to where it has all of its layer */
+	uint32		from;
+	uint32		until;
 } SlicedRow;
+
+/* The first byte of a row of patches behind 'until'. */
+static inline const char *
+sliced_row_patches(const SlicedRow *row)
+{
+	return row->payload + sizeof(uint32);
+}
 
 /* Bytes that 'row' takes when encoded. */
 extern uint32 sliced_row_size(const SlicedRow *row);

@@ -29,6 +29,7 @@
 #include "store/change.h"
 #include "store/cursor.h"
 #include "store/layout.h"
+#include "store/patching.h"
 #include "store/remover.h"
 
 /* A piece of the new value: new bytes (objid 0), or those of an object. */
@@ -51,6 +52,7 @@ typedef struct Derivation
 	int			npieces;
 	int			maxpieces;
 	NewPiece   *pieces;
+	SlicedPatching patching;
 } Derivation;
 
 /* How many pieces may the value have?  Each change writes them all. */
@@ -130,20 +132,87 @@ new_pieces_add_old(Derivation *d, uint32 start, uint32 len, uint32 at)
 	}
 }
 
+/*
+ * Runs [i, *next) of the rope are new bytes.  Do they take the place of as many bytes
+ * of the base, not too many to be patches, between those that are around them?  Then
+ * '*start' is where these begin.
+ */
+static bool
+runs_are_patch(const Derivation *d, int i, int *next, uint32 *start)
+{
+	const SlicedRope *rope = d->change->rope;
+	const SlicedRun *before = i > 0 ? &rope->runs[i - 1] : NULL;
+	const SlicedRun *behind;
+	uint32		len = 0;
+
+	*next = i + 1;
+	if (before != NULL && before->bytes != NULL)
+		return false;
+	for (*next = i; *next < rope->nruns && rope->runs[*next].bytes != NULL; (*next)++)
+		len += rope->runs[*next].len;
+	behind = *next < rope->nruns ? &rope->runs[*next] : NULL;
+
+	if (len > SLICED_PATCH_MAX || (before == NULL && behind == NULL) ||
+		(behind != NULL && behind->start < len))
+		return false;
+	*start = before != NULL ? before->start + before->len : behind->start - len;
+	return behind != NULL ? *start + len == behind->start : *start + len <= d->old_size;
+}
+
+/* Add what runs [i, next) of the rope replace, which begins at 'start' of the base, as patches. */
+static bool
+new_patches_add(Derivation *d, int i, int next, uint32 start)
+{
+	int			before = d->patching.added.n;
+
+	for (; i < next; i++)
+	{
+		const SlicedRun *run = &d->change->rope->runs[i];
+
+		if (!sliced_patching_add(&d->patching, start, run->bytes, run->len))
+		{
+			d->patching.added.n = before;
+			return false;
+		}
+		start += run->len;
+	}
+	return true;
+}
+
+/* Find the pieces of the new value and, if wanted, what can be patches of them. */
 static void
-new_pieces_find(Derivation *d)
+new_pieces_find(Derivation *d, bool patches)
 {
 	const SlicedRope *rope = d->change->rope;
 	uint32		at = 0;
 
-	for (int i = 0; i < rope->nruns; i++)
+	d->npieces = 0;
+	sliced_patching_free(&d->patching);
+	sliced_patching_begin(&d->patching, &d->old, d->old_size);
+	for (int i = 0, next; i < rope->nruns; i = next)
 	{
 		const SlicedRun *run = &rope->runs[i];
+		uint32		start;
 
-		if (run->bytes != NULL)
-			new_piece_add(d, 0, 0, run->len, at);
-		else
+		next = i + 1;
+		if (run->bytes == NULL)
 			new_pieces_add_old(d, run->start, run->len, at);
+		else if (patches && runs_are_patch(d, i, &next, &start) &&
+				 new_patches_add(d, i, next, start))
+		{
+			uint32		len = 0;
+
+			for (int j = i; j < next; j++)
+				len += rope->runs[j].len;
+			new_pieces_add_old(d, start, len, at);
+			at += len;
+			continue;
+		}
+		else
+		{
+			next = i + 1;
+			new_piece_add(d, 0, 0, run->len, at);
+		}
 		at += run->len;
 	}
 }
@@ -214,14 +283,44 @@ new_pieces_limit(Derivation *d)
 	}
 }
 
-static bool
-new_pieces_need(Derivation *d, Oid objid, uint32 start, uint32 end)
+/* How many pieces of the new value have bytes [start, end) of an object, or some? */
+static int
+new_pieces_count(void *arg, Oid objid, uint32 start, uint32 end)
 {
+	Derivation *d = arg;
+	int			n = 0;
+
 	for (int i = 0; i < d->npieces; i++)
 		if (d->pieces[i].objid == objid && d->pieces[i].start < end &&
 			d->pieces[i].start + d->pieces[i].len > start)
-			return true;
-	return false;
+			n++;
+	return n;
+}
+
+static bool
+new_pieces_need(Derivation *d, Oid objid, uint32 start, uint32 end)
+{
+	return new_pieces_count(d, objid, start, end) > 0;
+}
+
+/* Do patches take more than they are worth? */
+static bool
+patches_are_too_many(const Derivation *d)
+{
+	return sliced_patching_bytes(&d->patching) >
+		(uint64) d->change->rope->len / SLICED_PATCHES_PART + SLICED_PATCHES_MIN;
+}
+
+/* Decide what the new value consists of. */
+static void
+new_value_plan(Derivation *d)
+{
+	new_pieces_find(d, d->change->policy->patches);
+	new_pieces_limit(d);
+	if (sliced_patching_fit(&d->patching, new_pieces_count, d))
+		return;
+	new_pieces_find(d, false);
+	new_pieces_limit(d);
 }
 
 /*
@@ -345,6 +444,7 @@ change_is_better_anew(Derivation *d)
 	uint32		len = d->change->rope->len;
 
 	return len < SLICED_WORTH_SHARING || new_pieces_len(d) > len / 4 * 3 ||
+		patches_are_too_many(d) ||
 		d->old.garbage + pieces_drop_unneeded(d, false) > (uint64) len / 2 + SLICED_GARBAGE_MIN;
 }
 
@@ -448,11 +548,13 @@ change_derive(Derivation *d)
 	char		inline_bytes[SLICED_INLINE_REGION];
 	uint32		inline_len;
 	int64		garbage;
+	SlicedNewHead head;
 
 	/* this page is written anyway: another one may cost a full page of WAL */
 	sliced_writer_stay_near(d->writer, ItemPointerGetBlockNumber(&d->old_head));
 	inline_len = change_write_new_bytes(d, table, inline_bytes);
 	SLICED_STOP("change.new-bytes-added");
+	sliced_patching_write(&d->patching, d->writer, new_pieces_count, d);
 
 	/* while what is dropped is still there, its bytes can be read */
 	garbage = d->old.garbage + pieces_drop_unneeded(d, true);
@@ -460,10 +562,19 @@ change_derive(Derivation *d)
 	if (d->old.npieces > 0)
 		sliced_toast_row_delete(d->toastrel, d->old.valueid, &d->old_head);
 	SLICED_STOP("change.head-deleted");
+	sliced_patching_drop(&d->patching, d->toastrel);
 
 	/* the head goes last: who finds it finds everything */
-	sliced_writer_add_head(d->writer, d->change->valueid, table, d->npieces,
-						   inline_bytes, inline_len, change_known_ascii(d), Max(garbage, 0));
+	head = (SlicedNewHead) {
+		.pieces = table,
+		.npieces = d->npieces,
+		.inline_bytes = inline_bytes,
+		.inline_len = inline_len,
+		.ascii = change_known_ascii(d),
+		.garbage = Max(garbage, 0),
+		.patches = d->patching.table.nobjects > 0 ? &d->patching.table : NULL
+	};
+	sliced_writer_add_head(d->writer, d->change->valueid, &head);
 	sliced_writer_stay_near(d->writer, InvalidBlockNumber);
 	pfree(table);
 }
@@ -479,9 +590,10 @@ sliced_change_new_bytes(const SlicedRope *rope, const SlicedPolicy *policy)
 	};
 	uint32		result;
 
-	new_pieces_find(&d);
-	new_pieces_limit(&d);
-	result = new_pieces_len(&d);
+	new_value_plan(&d);
+	result = patches_are_too_many(&d) ? rope->len :
+		new_pieces_len(&d) + sliced_patching_bytes(&d.patching);
+	sliced_patching_free(&d.patching);
 	if (d.pieces != NULL)
 		pfree(d.pieces);
 	return result;
@@ -518,12 +630,12 @@ sliced_change_write(SlicedChange *change, SlicedWriter *writer)
 	}
 
 	change_load_old(&d);
-	new_pieces_find(&d);
-	new_pieces_limit(&d);
+	new_value_plan(&d);
 	if (change_is_better_anew(&d))
 		change_write_anew(&d);
 	else
 		change_derive(&d);
+	sliced_patching_free(&d.patching);
 	sliced_layout_free(&d.old);
 	if (d.pieces != NULL)
 		pfree(d.pieces);

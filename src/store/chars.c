@@ -159,7 +159,8 @@ char_search(CharSearch *s, Oid valueid, uint32 size)
 	if (sliced_head_find(&s->ts, valueid, SLICED_HEAD_SEQ, &head) != SLICED_SOUND ||
 		sliced_layout_load(&layout, &s->ts, &head) != SLICED_SOUND)
 		return;
-	if (chars_pass_value(s, &layout, size))
+	/* slices do not know how many characters patches have */
+	if (layout.patches == NULL && chars_pass_value(s, &layout, size))
 		s->found = true;		/* at the end */
 	sliced_layout_free(&layout);
 }

@@ -24,7 +24,8 @@ slice_row_decode(ToastScan *ts, uint32 pos, SlicedRow *row, uint32 *start, bool 
 	if (damage != SLICED_SOUND)
 		return damage;
 	*start = Max(ts->seq, 0);
-	*covers = row->kind != SLICED_ROW_CONTINUATION && row->npieces == 0 &&
+	*covers = row->kind != SLICED_ROW_CONTINUATION && row->kind != SLICED_ROW_PATCHES &&
+		row->npieces == 0 &&
 		*start <= pos && pos - *start < row->rawlen;
 	return SLICED_SOUND;
 }

@@ -18,6 +18,21 @@ sliced_head_find(ToastScan *ts, Oid valueid, int32 last, SlicedRow *head)
 	return sliced_row_decode(head, ts->data, ts->len, valueid, ts->seq);
 }
 
+/* Copy the table of patches, which has been found sound. */
+static SlicedDamage
+patches_load(SlicedLayout *layout, const SlicedRow *head)
+{
+	char	   *memory;
+	uint32		size;
+
+	if (head->patches == NULL)
+		return SLICED_SOUND;
+	memory = palloc(sizeof(SlicedPatchTable) + head->patches_len);
+	layout->patches = (SlicedPatchTable *) memory;
+	memory = memcpy(memory + sizeof(SlicedPatchTable), head->patches, head->patches_len);
+	return sliced_patch_table_decode(layout->patches, memory, head->patches_len, &size);
+}
+
 SlicedDamage
 sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 {
@@ -30,7 +45,7 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 	layout->ascii = head->ascii;
 	layout->garbage = head->garbage;
 	if (head->npieces == 0)
-		return SLICED_SOUND;
+		return head->patches == NULL ? SLICED_SOUND : SLICED_PATCHES_MISPLACED;
 
 	layout->own = SLICED_OWN_START;
 	layout->npieces = head->npieces;
@@ -48,6 +63,9 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 			layout->own = Max(layout->own, piece->start + piece->len);
 	}
 
+	damage = patches_load(layout, head);
+	if (damage != SLICED_SOUND)
+		return damage;
 	layout->inline_len = head->rawlen;
 	layout->inline_bytes = raw = palloc(head->rawlen + 1);
 	damage = sliced_slice_gather(ts, head, 0, 0, &slice);
@@ -63,6 +81,8 @@ sliced_layout_free(SlicedLayout *layout)
 {
 	if (layout->pieces != NULL)
 		pfree(layout->pieces);
+	if (layout->patches != NULL)
+		pfree(layout->patches);
 	if (layout->inline_bytes != NULL)
 		pfree((char *) layout->inline_bytes);
 }

@@ -34,6 +34,7 @@ typedef struct SlicedLayout
 	const char *inline_bytes;	/* palloc'd; NULL if there are no pieces */
 	uint32		ascii;
 	uint32		garbage;
+	SlicedPatchTable *patches;	/* palloc'd; NULL if there are none */
 } SlicedLayout;
 
 /*

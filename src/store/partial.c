@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "store/cursor.h"
 #include "store/partial.h"
+#include "store/patches.h"
 #include "store/reader.h"
 #include "store/slice.h"
 
@@ -181,9 +182,12 @@ slice_worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Place
 	return first;
 }
 
-/* Decompress a slice so that bytes up to 'end' are available. */
+/*
+ * Decompress a slice so that bytes up to 'end' are available.  The scan moves if
+ * there are patches.
+ */
 static SlicedDamage
-slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 end)
+slice_load(SlicedPartial *partial, ToastScan *ts, Oid objid, const SlicedSlice *slice, uint32 end)
 {
 	Places		places = slice_find_places(partial, objid, slice->start,
 										   slice->start + slice->rawlen);
@@ -195,6 +199,9 @@ slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 e
 		damage = sliced_slice_decompress(slice, places.start - slice->start,
 										 to - slice->start, partial->bytes + places.at);
 		if (damage == SLICED_SOUND)
+			damage = sliced_patches_apply(ts, &partial->layout, objid, places.start, to,
+										  partial->bytes + places.at);
+		if (damage == SLICED_SOUND)
 			sliced_partial_add(partial, places.at, places.at + (to - places.start));
 	}
 	else
@@ -202,6 +209,9 @@ slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 e
 		char	   *raw = palloc(slice->rawlen);
 
 		damage = sliced_slice_decompress(slice, 0, slice->rawlen, raw);
+		if (damage == SLICED_SOUND && places.n > 0)
+			damage = sliced_patches_apply(ts, &partial->layout, objid, places.start, places.end,
+										  raw + (places.start - slice->start));
 		if (damage == SLICED_SOUND)
 			slice_distribute(partial, objid, raw, slice->start, slice->start + slice->rawlen);
 		pfree(raw);
@@ -242,7 +252,9 @@ object_load(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, u
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
 		if (damage == SLICED_SOUND)
-			damage = slice_load(partial, objid, &slice, end);
+			damage = slice_load(partial, ts, objid, &slice, end);
+		if (partial->layout.patches != NULL)
+			cursor.moving = NoMovementScanDirection;
 		if (slice.buffer != NULL)
 			pfree(slice.buffer);
 		if (damage != SLICED_SOUND)
@@ -292,7 +304,7 @@ layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 		return SLICED_SOUND;
 	damage = sliced_slice_gather(ts, &head, 0, 0, &slice);
 	if (damage == SLICED_SOUND)
-		damage = slice_load(partial, valueid, &slice, Min(to, head.rawlen));
+		damage = slice_load(partial, ts, valueid, &slice, Min(to, head.rawlen));
 	if (slice.buffer != NULL)
 		pfree(slice.buffer);
 	return damage;

@@ -26,6 +26,7 @@
 #include "storage/lock.h"
 #include "store/cursor.h"
 #include "store/layout.h"
+#include "store/patches.h"
 #include "store/reader.h"
 #include "store/slice.h"
 #include "utils/timestamp.h"
@@ -237,10 +238,37 @@ piece_read(Reader *r, uint32 *offset, uint32 end)
 	return true;
 }
 
+/* Lay patches over bytes [offset, end) of the value, which are at 'dest' now. */
+static bool
+pieces_patch(Reader *r, uint32 offset, uint32 end, char *dest)
+{
+	SlicedPieceIterator it = {&r->layout, end};
+
+	while (sliced_piece_next(&it) && it.at < end)
+	{
+		uint32		first = Max(offset, it.at);
+		uint32		next = Min(end, it.at + it.piece.len);
+
+		if (first >= next || it.piece.objid == InvalidOid)
+			continue;
+		r->value_offset = first;
+		r->damage = sliced_patches_apply(&r->ts, &r->layout, it.piece.objid,
+										 it.piece.start + (first - it.at),
+										 it.piece.start + (next - it.at),
+										 dest + (first - offset));
+		if (r->damage != SLICED_SOUND)
+			return false;
+	}
+	return true;
+}
+
 /* Read bytes [offset, end) of a value that has a piece table. */
 static bool
 pieces_read(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 {
+	uint32		from = offset;
+	char	   *dest = r->dest;
+
 	r->damage = sliced_layout_load(&r->layout, &r->ts, head);
 	if (r->damage != SLICED_SOUND)
 		return false;
@@ -252,7 +280,7 @@ pieces_read(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 	while (offset < end && sliced_piece_next(&r->pieces))
 		if (offset - r->pieces.at < r->pieces.piece.len && !piece_read(r, &offset, end))
 			return false;
-	return true;
+	return r->layout.patches == NULL || pieces_patch(r, from, end, dest);
 }
 
 static bool

@@ -46,7 +46,7 @@ object_delete(ToastScan *ts, Oid objid, bool speculative)
 }
 
 /*
- * Of which objects does the value have pieces?  The head may have been deleted
+ * Of which objects does the value have pieces, and in which are its patches?  The head may have been deleted
  * already, and damage must not keep the table's row from being deleted.
  */
 static List *
@@ -56,9 +56,28 @@ objects_of_pieces(ToastScan *ts, Oid valueid)
 	SlicedRow	head;
 
 	if (sliced_head_find(ts, valueid, SLICED_HEAD_SEQ, &head) == SLICED_SOUND)
+	{
+		SlicedPatchTable table = {0};
+		uint32		size;
+
 		for (int i = 0; i < head.npieces; i++)
 			result = list_append_unique_oid(result, sliced_row_piece(&head, i).objid);
+		if (head.patches != NULL)
+			(void) sliced_patch_table_decode(&table, head.patches, head.patches_len, &size);
+		for (int i = 0; i < table.nlayers; i++)
+			result = list_append_unique_oid(result, table.layers[i].objid);
+	}
 	return result;
+}
+
+void
+sliced_object_delete(Relation toastrel, Oid objid)
+{
+	ToastScan	ts;
+
+	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
+	object_delete(&ts, objid, false);
+	sliced_scan_close(&ts, NoLock);
 }
 
 void

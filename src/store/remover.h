@@ -20,6 +20,9 @@
  */
 extern void sliced_value_delete(Relation toastrel, Oid valueid, bool speculative);
 
+/* Delete an object; on behalf of the owner of the value that has had it. */
+extern void sliced_object_delete(Relation toastrel, Oid objid);
+
 /* Delete one row of an object; on behalf of the value's owner, like all of this. */
 extern void sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid);
 

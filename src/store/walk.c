@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "store/cursor.h"
 #include "store/layout.h"
+#include "store/patches.h"
 #include "store/walk.h"
 
 typedef struct ValueWalk
@@ -117,6 +118,8 @@ walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 		uint32		start = Max(ts->seq, 0);
 
 		CHECK_FOR_INTERRUPTS();
+		if (damage == SLICED_SOUND && row.kind == SLICED_ROW_PATCHES)
+			damage = SLICED_PATCHES_MISPLACED;
 		if (damage != SLICED_SOUND)
 		{
 			if (!lost)
@@ -177,6 +180,66 @@ walk_unneeded(ValueWalk *w, const SlicedLayout *layout, uint32 size, Oid objid)
 	}
 }
 
+/* Are the patches of a row sound?  Adds their bytes to '*bytes'. */
+static bool
+row_patches_are_sound(const SlicedRow *row, uint64 *bytes)
+{
+	SlicedPatchReader patches = sliced_row_patch_reader(row);
+
+	*bytes += row->payload_len - sizeof(uint32);
+	while (sliced_patch_next(&patches))
+		if (patches.place > row->until)
+			return false;
+	return patches.next == patches.end;
+}
+
+static void
+walk_layer(ValueWalk *w, const SlicedLayer *layer)
+{
+	SlicedRow	row = {.until = 0};
+	SlicedDamage damage;
+	uint64		bytes = 0;
+
+	do
+	{
+		uint32		at = row.until;
+
+		CHECK_FOR_INTERRUPTS();
+		damage = sliced_layer_next(w->ts, layer->objid, at, &row);
+		if (damage == SLICED_SOUND && !row_patches_are_sound(&row, &bytes))
+			damage = SLICED_PATCHES_IMPOSSIBLE;
+		if (sliced_is_missing(damage))
+			walk_report(w, SLICED_PROBLEM_MISSING, at, sliced_damage_text(damage));
+		else if (damage != SLICED_SOUND)
+			walk_report_damage(w, at, damage);
+	} while (damage == SLICED_SOUND && row.until < PG_INT32_MAX);
+
+	if (damage == SLICED_SOUND && bytes != layer->bytes)
+		walk_report_damage(w, 0, SLICED_ROWS_DO_NOT_ADD_UP);
+	if (damage == SLICED_SOUND && w->ts->snapshot != NULL &&
+		sliced_scan_next(w->ts, ForwardScanDirection))
+		walk_report(w, SLICED_PROBLEM_EXCESS, Max(w->ts->seq, 0), "the layer ends before this row");
+}
+
+static void
+walk_patches(ValueWalk *w, const SlicedLayout *layout, uint32 size)
+{
+	SlicedPieceIterator it = {layout, size};
+	uint32		base;
+
+	w->ts->objid = layout->valueid;
+	while (sliced_piece_next(&it))
+		if (sliced_object_is_patched(layout, it.piece.objid, &base) &&
+			it.piece.start + it.piece.len > layout->patches->end - base)
+			walk_report_damage(w, it.at, SLICED_PATCHES_MISPLACED);
+	for (int i = 0; i < layout->patches->nlayers; i++)
+	{
+		if (w->visitor->object)
+			w->visitor->object(w->visitor->arg, layout->patches->layers[i].objid);
+		walk_layer(w, &layout->patches->layers[i]);
+	}
+}
+
 static void
 walk_pieces(ValueWalk *w, SlicedRow *head, uint32 size)
 {
@@ -220,6 +283,8 @@ walk_pieces(ValueWalk *w, SlicedRow *head, uint32 size)
 	}
 	if (!rest_walked && w->ts->snapshot != NULL)
 		walk_unneeded(w, &layout, size, layout.valueid);
+	if (layout.patches != NULL)
+		walk_patches(w, &layout, size);
 	sliced_layout_free(&layout);
 }
 

@@ -313,8 +313,13 @@ value_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 		}
 		SLICED_STOP("writer.region-added");
 	}
-	sliced_writer_add_head(w, valueid, pieces, draft->ncuts, inline_bytes, inline_len,
-						   sliced_utf8_ascii(draft->raw, draft->len), 0);
+	sliced_writer_add_head(w, valueid, &(SlicedNewHead) {
+		.pieces = pieces,
+		.npieces = draft->ncuts,
+		.inline_bytes = inline_bytes,
+		.inline_len = inline_len,
+		.ascii = sliced_utf8_ascii(draft->raw, draft->len)
+	});
 	pfree(pieces);
 	pfree(region);
 }
@@ -346,24 +351,29 @@ sliced_writer_add_slices(SlicedWriter *w, Oid objid, uint32 start, const char *r
 }
 
 void
-sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedPiece *pieces, int npieces,
-					   const char *inline_bytes, uint32 inline_len, uint32 ascii,
-					   uint32 garbage)
+sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedNewHead *head)
 {
 	SlicedRow	row = {
 		.kind = SLICED_ROW_HEAD,
 		.codec = SLICED_CODEC_NONE,
-		.rawlen = inline_len,
-		.storedlen = inline_len,
-		.followers = sliced_utf8_followers(inline_bytes, inline_len),
-		.payload = inline_bytes,
-		.payload_len = inline_len,
-		.npieces = npieces,
-		.pieces = (const char *) pieces,
-		.ascii = ascii,
-		.garbage = garbage
+		.rawlen = head->inline_len,
+		.storedlen = head->inline_len,
+		.followers = sliced_utf8_followers(head->inline_bytes, head->inline_len),
+		.payload = head->inline_bytes,
+		.payload_len = head->inline_len,
+		.npieces = head->npieces,
+		.pieces = (const char *) head->pieces,
+		.ascii = head->ascii,
+		.garbage = head->garbage
 	};
+	char	   *patches = NULL;
 
+	if (head->patches != NULL)
+	{
+		row.patches_len = sliced_patch_table_size(head->patches);
+		row.patches = patches = palloc(row.patches_len);
+		sliced_patch_table_encode(patches, head->patches);
+	}
 	Assert(sliced_row_size(&row) <= SLICED_MAX_HEAD);
 	/* it can stay near others, though slices that came with it cannot */
 	if (w->batch.nbytes + sliced_row_size(&row) > SLICED_SMALL_ROWS)
@@ -371,6 +381,30 @@ sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedPiece *pieces, 
 	SLICED_STOP("writer.before-head");
 	sliced_batch_add(&w->batch, valueid, SLICED_HEAD_SEQ, &row);
 	SLICED_STOP("writer.head-added");
+	if (patches != NULL)
+		pfree(patches);
+}
+
+void
+sliced_writer_add_patches(SlicedWriter *w, Oid layer, uint32 from, uint32 until,
+						  const SlicedPatch *patches, int n)
+{
+	SlicedRow	row = {.kind = SLICED_ROW_PATCHES, .codec = SLICED_CODEC_NONE};
+	uint32		len = sizeof(until);
+	uint32		place = from;
+	char	   *payload;
+
+	for (int i = 0; i < n; place = patches[i].place + patches[i].len, i++)
+		len += sliced_patch_size(&patches[i], place);
+	row.payload = payload = palloc(len);
+	row.payload_len = row.rawlen = row.storedlen = len;
+	memcpy(payload, &until, sizeof(until));
+	payload += sizeof(until);
+	place = from;
+	for (int i = 0; i < n; place = patches[i].place + patches[i].len, i++)
+		payload += sliced_patch_encode(payload, &patches[i], place);
+	sliced_batch_add(&w->batch, layer, 1 + from, &row);
+	pfree((char *) row.payload);
 }
 
 /* A tail with room for 'capacity' bytes. */

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "format/patches.h"
 #include "format/pieces.h"
 #include "storage/block.h"
 #include "storage/itemptr.h"
@@ -58,11 +59,23 @@ extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 sta
  */
 extern void sliced_writer_stay_near(SlicedWriter *writer, BlockNumber block);
 
-/* Add the head of a value that consists of pieces. */
-extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid,
-								   const SlicedPiece *pieces, int npieces,
-								   const char *inline_bytes, uint32 inline_len,
-								   uint32 ascii, uint32 garbage);
+/* The head of a value that consists of pieces. */
+typedef struct SlicedNewHead
+{
+	const SlicedPiece *pieces;
+	int			npieces;
+	const char *inline_bytes;
+	uint32		inline_len;
+	uint32		ascii;
+	uint32		garbage;
+	const SlicedPatchTable *patches;	/* or NULL */
+} SlicedNewHead;
+
+extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid, const SlicedNewHead *head);
+
+/* Add a row of 'n' patches to a layer: all that it has at places [from, until). */
+extern void sliced_writer_add_patches(SlicedWriter *writer, Oid layer, uint32 from, uint32 until,
+									  const SlicedPatch *patches, int n);
 
 /* Add a tail, with room for 'capacity' bytes of which 'len' are there already. */
 extern void sliced_writer_add_tail(SlicedWriter *writer, Oid objid, uint32 start,
