@@ -59,6 +59,23 @@ inspect_on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *
 				sliced_codec_get(slice->codec)->name, slice->nrows);
 }
 
+/* Patches are of no piece, and their bytes take the place of others. */
+static void
+inspect_on_patches(void *arg, Oid layer, uint32 first_place, uint32 bytes)
+{
+	Attempt    *attempt = arg;
+	ReturnSetInfo *result = attempt->result;
+	Datum		values[7] = {0};
+	bool		isnull[7] = {true, !OidIsValid(layer), false, true, false, false, !OidIsValid(layer)};
+
+	values[1] = ObjectIdGetDatum(layer);
+	values[2] = Int64GetDatum(first_place);
+	values[4] = Int32GetDatum(bytes);
+	values[5] = CStringGetTextDatum("patches");
+	values[6] = Int32GetDatum(1);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, isnull);
+}
+
 static void
 inspect_on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const char *message)
 {
@@ -81,7 +98,12 @@ try_to_inspect(ReturnSetInfo *result, const struct varatt_external *ptr, Snapsho
 			   SlicedVisibility visibility, bool warn)
 {
 	Attempt		attempt = {.result = result, .warn = warn};
-	SlicedVisitor visitor = {.arg = &attempt, .slice = inspect_on_slice, .problem = inspect_on_problem};
+	SlicedVisitor visitor = {
+		.arg = &attempt,
+		.slice = inspect_on_slice,
+		.patches = inspect_on_patches,
+		.problem = inspect_on_problem
+	};
 	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
 	ToastScan	scan;
 

@@ -132,53 +132,6 @@ new_pieces_add_old(Derivation *d, uint32 start, uint32 len, uint32 at)
 	}
 }
 
-/*
- * Runs [i, *next) of the rope are new bytes.  Do they take the place of as many bytes
- * of the base, not too many to be patches, between those that are around them?  Then
- * '*start' is where these begin.
- */
-static bool
-runs_are_patch(const Derivation *d, int i, int *next, uint32 *start)
-{
-	const SlicedRope *rope = d->change->rope;
-	const SlicedRun *before = i > 0 ? &rope->runs[i - 1] : NULL;
-	const SlicedRun *behind;
-	uint32		len = 0;
-
-	*next = i + 1;
-	if (before != NULL && before->bytes != NULL)
-		return false;
-	for (*next = i; *next < rope->nruns && rope->runs[*next].bytes != NULL; (*next)++)
-		len += rope->runs[*next].len;
-	behind = *next < rope->nruns ? &rope->runs[*next] : NULL;
-
-	if (len > SLICED_PATCH_MAX || (before == NULL && behind == NULL) ||
-		(behind != NULL && behind->start < len))
-		return false;
-	*start = before != NULL ? before->start + before->len : behind->start - len;
-	return behind != NULL ? *start + len == behind->start : *start + len <= d->old_size;
-}
-
-/* Add what runs [i, next) of the rope replace, which begins at 'start' of the base, as patches. */
-static bool
-new_patches_add(Derivation *d, int i, int next, uint32 start)
-{
-	int			before = d->patching.added.n;
-
-	for (; i < next; i++)
-	{
-		const SlicedRun *run = &d->change->rope->runs[i];
-
-		if (!sliced_patching_add(&d->patching, start, run->bytes, run->len))
-		{
-			d->patching.added.n = before;
-			return false;
-		}
-		start += run->len;
-	}
-	return true;
-}
-
 /* Find the pieces of the new value and, if wanted, what can be patches of them. */
 static void
 new_pieces_find(Derivation *d, bool patches)
@@ -192,28 +145,16 @@ new_pieces_find(Derivation *d, bool patches)
 	for (int i = 0, next; i < rope->nruns; i = next)
 	{
 		const SlicedRun *run = &rope->runs[i];
-		uint32		start;
+		uint32		start = run->start;
+		uint32		len = run->len;
 
 		next = i + 1;
-		if (run->bytes == NULL)
-			new_pieces_add_old(d, run->start, run->len, at);
-		else if (patches && runs_are_patch(d, i, &next, &start) &&
-				 new_patches_add(d, i, next, start))
-		{
-			uint32		len = 0;
-
-			for (int j = i; j < next; j++)
-				len += rope->runs[j].len;
+		if (run->bytes == NULL ||
+			(patches && sliced_patching_add(&d->patching, rope, i, &next, &start, &len)))
 			new_pieces_add_old(d, start, len, at);
-			at += len;
-			continue;
-		}
 		else
-		{
-			next = i + 1;
-			new_piece_add(d, 0, 0, run->len, at);
-		}
-		at += run->len;
+			new_piece_add(d, 0, 0, len, at);
+		at += len;
 	}
 }
 

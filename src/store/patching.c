@@ -182,14 +182,13 @@ old_pieces_count(const SlicedPatching *p, Oid objid, uint32 start, uint32 end)
 	return n;
 }
 
-bool
-sliced_patching_add(SlicedPatching *p, uint32 start, const char *bytes, uint32 len)
+/* Replace bytes [start, start + len) of the old value; false if no patch can do that. */
+static bool
+old_bytes_patch(SlicedPatching *p, uint32 start, const char *bytes, uint32 len)
 {
 	SlicedPieceIterator it = {p->old, p->old_size};
-	int			n = p->added.n;
 	uint32		done = 0;
 
-	Assert(len <= SLICED_PATCH_LONGEST);
 	while (done < len && sliced_piece_next(&it))
 	{
 		uint32		skip = start + done - it.at;
@@ -207,9 +206,58 @@ sliced_patching_add(SlicedPatching *p, uint32 start, const char *bytes, uint32 l
 		patch_list_add(&p->added, base + from, part, bytes + done);
 		done += part;
 	}
-	if (done < len)
-		p->added.n = n;
 	return done == len;
+}
+
+/*
+ * New bytes, runs [i, *next) of the rope: do they take the place of as many bytes of
+ * the old value, not too many to be patches, between those that are around them?
+ * Then '*start' is where these begin.
+ */
+static bool
+runs_replace_bytes(const SlicedPatching *p, const SlicedRope *rope, int i, int *next,
+				   uint32 *start, uint32 *len)
+{
+	const SlicedRun *before = i > 0 ? &rope->runs[i - 1] : NULL;
+	const SlicedRun *behind;
+
+	if (before != NULL && before->bytes != NULL)
+		return false;
+	*len = 0;
+	for (*next = i; *next < rope->nruns && rope->runs[*next].bytes != NULL; (*next)++)
+		*len += rope->runs[*next].len;
+	behind = *next < rope->nruns ? &rope->runs[*next] : NULL;
+
+	if (*len > SLICED_PATCH_MAX || (before == NULL && behind == NULL) ||
+		(behind != NULL && behind->start < *len))
+		return false;
+	*start = before != NULL ? before->start + before->len : behind->start - *len;
+	return behind != NULL ? *start + *len == behind->start : *start + *len <= p->old_size;
+}
+
+bool
+sliced_patching_add(SlicedPatching *p, const SlicedRope *rope, int i, int *next, uint32 *start,
+					uint32 *len)
+{
+	int			before = p->added.n;
+	int			end;
+	uint32		from;
+	uint32		n;
+	uint32		at;
+
+	if (!runs_replace_bytes(p, rope, i, &end, &from, &n))
+		return false;
+	at = from;
+	for (; i < end; at += rope->runs[i++].len)
+		if (!old_bytes_patch(p, at, rope->runs[i].bytes, rope->runs[i].len))
+		{
+			p->added.n = before;
+			return false;
+		}
+	*next = end;
+	*start = from;
+	*len = n;
+	return true;
 }
 
 /* Which byte of which object is at a place of the new value?  NULL: of none any more. */

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "store/layout.h"
+#include "store/rope.h"
 #include "store/writer.h"
 
 typedef struct SlicedPatchList
@@ -46,11 +47,13 @@ typedef int (*SlicedPieceCounter) (void *arg, Oid objid, uint32 start, uint32 en
 extern void sliced_patching_begin(SlicedPatching *p, const SlicedLayout *old, uint32 old_size);
 
 /*
- * Bytes [start, start + len) of the old value are replaced by others.  They are in
- * the caller's memory and must last until the change is written.  False if no patch
- * can do that.
+ * Run 'i' of a rope of the old value is new bytes.  If these and those in the runs that
+ * follow, up to '*next', take the place of bytes [*start, *start + *len) of the old
+ * value, add patches for them.  False if that is not so, or not possible.  The bytes
+ * of the rope must last until the change is written.
  */
-extern bool sliced_patching_add(SlicedPatching *p, uint32 start, const char *bytes, uint32 len);
+extern bool sliced_patching_add(SlicedPatching *p, const SlicedRope *rope, int i, int *next,
+								uint32 *start, uint32 *len);
 
 /*
  * Drop patches that no piece of the new value needs.  False if several pieces have

@@ -208,6 +208,9 @@ walk_layer(ValueWalk *w, const SlicedLayer *layer)
 		damage = sliced_layer_next(w->ts, layer->objid, at, &row);
 		if (damage == SLICED_SOUND && !row_patches_are_sound(&row, &bytes))
 			damage = SLICED_PATCHES_IMPOSSIBLE;
+		if (damage == SLICED_SOUND && w->visitor->patches)
+			w->visitor->patches(w->visitor->arg, layer->objid, row.from,
+								row.payload_len - sizeof(row.until));
 		if (sliced_is_missing(damage))
 			walk_report(w, SLICED_PROBLEM_MISSING, at, sliced_damage_text(damage));
 		else if (damage != SLICED_SOUND)
@@ -232,6 +235,8 @@ walk_patches(ValueWalk *w, const SlicedLayout *layout, uint32 size)
 		if (sliced_object_is_patched(layout, it.piece.objid, &base) &&
 			it.piece.start + it.piece.len > layout->patches->end - base)
 			walk_report_damage(w, it.at, SLICED_PATCHES_MISPLACED);
+	if (w->visitor->patches && layout->patches->own_len > 0)
+		w->visitor->patches(w->visitor->arg, InvalidOid, 0, layout->patches->own_len);
 	for (int i = 0; i < layout->patches->nlayers; i++)
 	{
 		if (w->visitor->object)

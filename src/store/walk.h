@@ -25,6 +25,8 @@ typedef struct SlicedVisitor
 	/* A slice (or the inline bytes, with piece->objid 0) of piece number 'i'. */
 	void		(*slice) (void *arg, int i, const SlicedPiece *piece,
 						  const SlicedSlice *slice);
+	/* Patches: some of layer 'layer', or those in the head (InvalidOid). */
+	void		(*patches) (void *arg, Oid layer, uint32 first_place, uint32 bytes);
 	/* 'offset' is in the object, -1 if the problem has no place. */
 	void		(*problem) (void *arg, SlicedProblemKind kind, Oid objid,
 							int64 offset, const char *message);
