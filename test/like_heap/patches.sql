@@ -78,6 +78,47 @@ VACUUM FULL t;
 SELECT * FROM sum_up('t'), bits();
 CALL changes('{set,byte,set,set two,overlay,append,cut}', 200);
 
+-- a newer layer hides what older ones have
+DO $$ BEGIN
+    FOR i IN 1 .. 1200 LOOP
+        UPDATE t SET a[1 + i * 7 % 5000] = i, b = set_byte(set_byte(b, i * 17 % 10000, i % 256), i * 16 % 10000, 77) WHERE id = 2;
+    END LOOP;
+    FOR i IN 1 .. 300 LOOP
+        UPDATE t SET a[1 + i * 7 % 5000] = -i, b = overlay(b PLACING int8send(-i) FROM 1 + i * 17 % 10000) WHERE id = 2;
+    END LOOP;
+END $$;
+SELECT id = 1 OR :'am' = 'heap' OR count(DISTINCT object) FILTER (WHERE codec = 'patches') > 1 AS several_layers
+    FROM t, sliced.inspect(a) GROUP BY id ORDER BY id;
+SELECT * FROM sum_up('t'), bits();
+
+-- bytes that the value has twice, before and behind a change of them
+UPDATE t SET b = set_byte(b, 100, 1) || b;
+UPDATE t SET b = b || set_byte(b, 100, 2);
+UPDATE t SET b = set_byte(b, 200, 3), a = a || a;
+SELECT * FROM sum_up('t'), bits();
+UPDATE t SET b = substr(set_byte(b, 200, 4), 150, 100) || b || substr(set_byte(b, 200, 5), 190), a[300] = 3;
+SELECT * FROM sum_up('t'), bits();
+
+-- the same in a whole new array, which is made of the old one's elements twice
+UPDATE t SET a = (SELECT array_agg(CASE WHEN k = 1 AND o % 4000 = 100 THEN -1 ELSE e END ORDER BY k, o)
+    FROM generate_series(1, 2) k, unnest(t.a[1 : 6000]) WITH ORDINALITY u (e, o));
+SELECT * FROM sum_up('t'), bits();
+UPDATE t SET a[200] = 1, a[6200] = 2, a[110] = 3;
+SELECT * FROM sum_up('t'), bits();
+
+-- an object that is patched goes, and another takes its place
+DO $$ BEGIN
+    FOR i IN 1 .. 4 LOOP
+        UPDATE t SET b = b || noise(60000, i);
+        FOR j IN 1 .. 60 LOOP
+            UPDATE t SET b = set_byte(set_byte(b, j * 97, j), length(b) - j * 900, i * j % 256);
+        END LOOP;
+        RAISE NOTICE '%', sum_up('t');
+        UPDATE t SET b = substr(b, 1, length(b) - 60000);
+        RAISE NOTICE '%', sum_up('t');
+    END LOOP;
+END $$;
+
 -- old versions are read while new ones take over what they have
 BEGIN;
 DECLARE old CURSOR FOR SELECT id, md5(a::text), md5(c::text), md5(b), a[17], c[4000 : 4010] FROM t ORDER BY id;

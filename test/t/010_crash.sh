@@ -44,16 +44,16 @@ setup='
 CREATE EXTENSION pg_sliced;
 CREATE SCHEMA crash;
 SET search_path = crash;
-CREATE TABLE t (c int, id int, v bytea, w text, PRIMARY KEY (c, id)) USING sliced;
+CREATE TABLE t (c int, id int, v bytea, w text, a int[], PRIMARY KEY (c, id)) USING sliced;
 CREATE INDEX ON t (md5(w));
 CREATE FUNCTION noise(n int) RETURNS bytea LANGUAGE sql AS $f$
     SELECT string_agg(sha512(random()::text::bytea), $$$$) FROM generate_series(1, 1 + n / 64) $f$;
 CREATE FUNCTION state(who int) RETURNS text LANGUAGE sql AS $f$
-    SELECT md5(string_agg(format($$%s %s %s$$, id, md5(v), md5(w)), $$,$$ ORDER BY id)) FROM t WHERE c = who $f$;
+    SELECT md5(string_agg(format($$%s %s %s %s$$, id, md5(v), md5(w), md5(a::text)), $$,$$ ORDER BY id)) FROM t WHERE c = who $f$;
 CREATE PROCEDURE change(who int, i int) LANGUAGE plpgsql AS $$
 BEGIN
-    CASE i % 8
-        WHEN 0 THEN INSERT INTO t SELECT who, i % 40, noise((random() * 60000)::int), repeat(i::text, 5000)
+    CASE i % 9
+        WHEN 0 THEN INSERT INTO t SELECT who, i % 40, noise((random() * 60000)::int), repeat(i::text, 5000), (SELECT array_agg(x) FROM generate_series(i, i + 2000) x)
             ON CONFLICT (c, id) DO UPDATE SET v = t.v || excluded.v;
         WHEN 1 THEN UPDATE t SET v = noise((random() * 300000)::int) WHERE c = who AND id = i % 40;
         WHEN 2 THEN UPDATE t SET w = repeat(md5(random()::text), (random() * 3000)::int) WHERE c = who AND id % 5 = i % 5;
@@ -61,6 +61,9 @@ BEGIN
         WHEN 4 THEN UPDATE t SET v = substr(v, 2), w = left(w, 1000) || w WHERE c = who AND id % 7 = i % 7;
         WHEN 5 THEN UPDATE t SET v = v || int4send(i), w = w || i WHERE c = who;
         WHEN 6 THEN UPDATE t SET v = set_byte(v, i % length(v), 7), w = overlay(w PLACING md5(i::text) FROM 1 + i) WHERE c = who AND id % 3 = i % 3;
+        WHEN 7 THEN FOR j IN 1 .. 30 LOOP
+            UPDATE t SET a[1 + floor(random() * 2000)] = j, v = set_byte(v, (i * j * 97) % length(v), 7) WHERE c = who AND id % 8 = i % 8;
+        END LOOP;
         ELSE INSERT INTO t SELECT who, 100 + i % 10, noise(9000), NULL ON CONFLICT DO NOTHING;
     END CASE;
 END $$;'

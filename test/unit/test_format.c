@@ -244,6 +244,173 @@ truncated_pieces(void)
 	}
 }
 
+/* Patches with gaps of all lengths, as they were. */
+static void
+patches(void)
+{
+	static const uint32 gaps[] = {0, 1, 127, 128, 16383, 16384, 2097151, 2097152, 268435455, 268435456};
+	SlicedPatch patch = {.place = 3, .bytes = payload};
+	SlicedPatchReader back;
+	uint32		len = 0;
+	uint32		place = 3;
+	int			n = 0;
+
+	for (int i = 0; i < lengthof(gaps); i++)
+	{
+		uint32		size;
+
+		patch.place = place + gaps[i];
+		patch.len = i == 0 ? 1 : i * 28;
+		size = sliced_patch_encode(buf + len, &patch, place);
+		check(size == sliced_patch_size(&patch, place));
+		place = patch.place + patch.len;
+		len += size;
+	}
+	back = sliced_patch_reader(buf, len, 3);
+	for (place = 3; sliced_patch_next(&back); n++)
+	{
+		check(n < lengthof(gaps) && back.patch.place == place + gaps[n]);
+		check(back.patch.len == (n == 0 ? 1 : n * 28));
+		check(memcmp(back.patch.bytes, payload, back.patch.len) == 0);
+		place = back.patch.place + back.patch.len;
+	}
+	check(n == lengthof(gaps) && back.next == back.end);
+
+	/* cut off anywhere but between two of them */
+	for (uint32 shorter = 0, at = 0; shorter < len; shorter++)
+	{
+		back = sliced_patch_reader(buf, shorter, 3);
+		while (sliced_patch_next(&back))
+			at = back.next - buf;
+		check(shorter == at ? back.next == back.end : back.next != back.end);
+	}
+
+	/* no bytes; a gap without an end; places that there are not */
+	back = sliced_patch_reader("\0\0", 2, 0);
+	check(!sliced_patch_next(&back) && back.next != back.end);
+	back = sliced_patch_reader("\x80\x80\x80\x80\x80\x80\x01\x01x", 9, 0);
+	check(!sliced_patch_next(&back));
+	back = sliced_patch_reader("\x02\x01x", 3, INT_MAX - 2);
+	check(!sliced_patch_next(&back));
+	back = sliced_patch_reader("\x02\x01x", 3, INT_MAX - 3);
+	check(sliced_patch_next(&back));
+}
+
+static SlicedPatchTable
+some_table(void)
+{
+	SlicedPatchTable table = {
+		.end = 1000, .nobjects = 2, .nlayers = 2,
+		.objects = {{7, 0}, {9, 400}}, .layers = {{11, 300}, {12, 40000}},
+		.own = "\x05\x02xy\x00\x01z", .own_len = 7
+	};
+
+	return table;
+}
+
+static SlicedDamage
+decode_table(const SlicedPatchTable *table)
+{
+	SlicedPatchTable back;
+	uint32		size;
+
+	sliced_patch_table_encode(buf, table);
+	return sliced_patch_table_decode(&back, buf, sliced_patch_table_size(table), &size);
+}
+
+static void
+patch_tables(void)
+{
+	SlicedPatchTable table = some_table();
+	SlicedPatchTable back;
+	SlicedPiece piece = {7, 0, 100};
+	SlicedRow	row = slice_row(10);
+	SlicedRow	head;
+	char		encoded[200];
+	uint32		size = sliced_patch_table_size(&table);
+	uint32		back_size;
+
+	sliced_patch_table_encode(encoded, &table);
+	check(sliced_patch_table_decode(&back, encoded, size + 50, &back_size) == SLICED_SOUND);
+	check(back_size == size && back.end == 1000 && back.nobjects == 2 && back.nlayers == 2);
+	check(memcmp(back.objects, table.objects, sizeof(table.objects)) == 0);
+	check(memcmp(back.layers, table.layers, sizeof(table.layers)) == 0);
+	check(back.own_len == 7 && memcmp(back.own, table.own, 7) == 0);
+	for (uint32 len = 0; len < size; len++)
+		check(sliced_patch_table_decode(&back, encoded, len, &back_size) != SLICED_SOUND);
+
+	/* in a head, before its payload */
+	row.kind = SLICED_ROW_HEAD;
+	row.npieces = 1;
+	row.pieces = (char *) &piece;
+	row.patches = encoded;
+	row.patches_len = size;
+	check(decode_forged(row, -1) == SLICED_SOUND);
+	sliced_row_encode(buf, 1, -1, &row);
+	check(sliced_row_decode(&head, buf, sliced_row_size(&row), 1, -1) == SLICED_SOUND);
+	check(head.patches_len == size && memcmp(head.patches, encoded, size) == 0);
+	check(head.payload_len == 10 && memcmp(head.payload, payload, 10) == 0);
+
+	/* numbers that cannot be */
+	table.nobjects = 0;
+	check(decode_table(&table) != SLICED_SOUND);
+	table = some_table();
+	table.objects[1].base = 0;
+	check(decode_table(&table) != SLICED_SOUND);
+	table = some_table();
+	table.objects[1].objid = 7;
+	check(decode_table(&table) != SLICED_SOUND);
+	table = some_table();
+	table.objects[1].base = 1000;
+	check(decode_table(&table) != SLICED_SOUND);
+	table = some_table();
+	table.layers[1].objid = 0;
+	check(decode_table(&table) != SLICED_SOUND);
+	table = some_table();
+	table.own_len = 6;
+	check(decode_table(&table) != SLICED_SOUND);
+	table = some_table();
+	table.end = 7;
+	table.nobjects = 1;
+	check(decode_table(&table) != SLICED_SOUND);
+	table.end = 8;
+	check(decode_table(&table) == SLICED_SOUND);
+}
+
+/* Rows of patches: where they may be, and from where to where they go. */
+static void
+patch_rows(void)
+{
+	static const char bytes[] = "\x40\x00\x00\x00\x05\x02xy";
+	SlicedRow	row = slice_row(8);
+	SlicedRow	back;
+	SlicedPatchReader patches;
+
+	row.kind = SLICED_ROW_PATCHES;
+	row.payload = bytes;
+	check(decode_forged(row, 21) == SLICED_SOUND);
+	sliced_row_encode(buf, 1, 21, &row);
+	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 1, 21) == SLICED_SOUND);
+	check(back.from == 20 && back.until == 64);
+	patches = sliced_patch_reader(sliced_row_patches(&back), back.payload_len - 4, back.from);
+	check(sliced_patch_next(&patches) && patches.patch.place == 25 && patches.next == patches.end);
+
+	check(decode_forged(row, 64) == SLICED_SOUND);
+	check(decode_forged(row, 65) != SLICED_SOUND);
+	check(decode_forged(row, 0) != SLICED_SOUND);
+	check(decode_forged(row, -1) != SLICED_SOUND);
+	row.parts = 1;
+	check(decode_forged(row, 21) != SLICED_SOUND);
+	row = slice_row(3);
+	row.kind = SLICED_ROW_PATCHES;
+	check(decode_forged(row, 21) != SLICED_SOUND);
+	row = slice_row(8);
+	row.kind = SLICED_ROW_PATCHES;
+	row.payload = "\0\0\0\x80\0\1x";
+	row.payload_len = row.rawlen = row.storedlen = 7;
+	check(decode_forged(row, 21) != SLICED_SOUND);
+}
+
 /* Cutting ends, never makes a row too large, and is not wasteful. */
 static void
 cutting(void)
@@ -301,6 +468,9 @@ main(void)
 	run_test(forgeries);
 	run_test(damage_texts);
 	run_test(truncated_pieces);
+	run_test(patches);
+	run_test(patch_tables);
+	run_test(patch_rows);
 	run_test(cutting);
 	run_test(checksums);
 	return unit_failures != 0;
