@@ -28,8 +28,23 @@ def arrays(b):
             read(b, f"{kind}, {name}", part.format(n=n))
         for name, change in CHANGES.items():
             b.time_loop(f"{kind}, {name}", PAIR, "arrays", 8 * n, f"UPDATE {{}} SET {change.format(n=n)} WHERE id = 1")
+        if kind != "text":
+            long_run(b, f"{kind}, thousands of elements set", CHANGES["element set"].format(n=n), b.scale(5000, 500))
         b.verify(PAIR, "arrays")
         b.drop(PAIR, "arrays")
+
+
+def long_run(b, case, change, times):
+    """What single changes come to in the long run: now and then one writes what many before it have left."""
+    table = SLICED_LZ4.table("arrays")
+    b.session.run("CREATE TEMP TABLE long_run (wal numeric)")
+    b.make_loop("long_run", f"before := pg_current_wal_insert_lsn(); UPDATE {table} SET {change} WHERE id = 1; COMMIT; "
+                "INSERT INTO long_run VALUES (pg_current_wal_insert_lsn() - before)", "before pg_lsn;")
+    b.session.run(f"CALL long_run(1000, {1000 + times}, 1)")
+    measured = b.session.run("SELECT avg(wal), percentile_disc(0.5) WITHIN GROUP (ORDER BY wal), max(wal) FROM long_run")[0]
+    for metric, wal in zip(("average WAL B", "median WAL B", "largest WAL B"), measured):
+        b.add(case, SLICED_LZ4, metric, float(wal))
+    b.session.run("DROP TABLE long_run")
 
 
 def read(b, case, part):

@@ -142,6 +142,8 @@ GOALS = [
      absolute("arrays", "sliced lz4", "cpu us", contains("element read"))),
     ("arrays", "array, one element set or added: WAL with commit, bytes", 1000,
      absolute("arrays", "sliced lz4", "WAL B", contains("element"))),
+    ("arrays", "array, thousands of elements set: WAL with commit, bytes", 1000,
+     absolute("arrays", "sliced lz4", "average WAL B")),
     ("access", "part of a jsonb, said in other ways: time, us", 3,
      absolute("access", "sliced lz4", "cpu us", lacks("key"))),
     ("keys", "four keys of a jsonb / one: time", 1.15, four_to_one),

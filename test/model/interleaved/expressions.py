@@ -153,10 +153,16 @@ class Expressions:
         other = self.pick(x, *others)
         return self.weighted([
             (10, lambda: f"{x} || convert_to({self.word()}, 'utf8')"), (2, f"{x} || '\\x00ff'"),
-            (2, f"set_byte({x}, {self.number(3000)}, {self.number(256)})"),
+            (2, f"set_byte({x}, {self.number(3000)}, {self.number(256)})"), (6, lambda: self.mended(x)),
             (3, lambda: f"overlay({x} placing convert_to({self.word()}, 'utf8') from {self.place()})"),
             (2, f"substr({x}, {self.pick(1, 5, 700)})"), (2, f"substr({x}, 1, {self.size()})"), (1, f"{x} || substr({other}, 1, 4)"),
             (1, self.copy(BYTES, x)), (2, lambda: self.whole(BYTES))])
+
+    def mended(self, x):
+        """A few bytes replaced by as many, here and there: patches, and at once so many that they get a layer."""
+        for _ in range(self.pick(1, 2, 5, 5, 40)):
+            x = f"overlay({x} placing '{self.four()}{self.four()}' from {1 + self.number(2900)})"
+        return x
 
     def part(self, kind, x):
         """Something to read of a value, as text."""
