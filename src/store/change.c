@@ -252,15 +252,18 @@ patches_are_too_many(const Derivation *d)
 		(uint64) d->change->rope->len / SLICED_PATCHES_PART + SLICED_PATCHES_MIN;
 }
 
-/* Decide what the new value consists of. */
+/*
+ * Decide what the new value consists of.  Whether patches are right is a matter of all
+ * pieces, before some are copied.  Where these are very many there are no patches: each
+ * is looked for in all of them.
+ */
 static void
 new_value_plan(Derivation *d)
 {
 	new_pieces_find(d, d->change->policy->patches);
-	new_pieces_limit(d);
-	if (sliced_patching_fit(&d->patching, new_pieces_count, d))
-		return;
-	new_pieces_find(d, false);
+	if (d->npieces > 4 * change_max_pieces(d->change) ||
+		!sliced_patching_fit(&d->patching, new_pieces_count, d))
+		new_pieces_find(d, false);
 	new_pieces_limit(d);
 }
 

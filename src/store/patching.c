@@ -317,7 +317,6 @@ sliced_patching_fit(SlicedPatching *p, SlicedPieceCounter count, void *arg)
 		if (patch_count_pieces(p, &p->added.patches[i], count, arg) > 1)
 			return false;
 	}
-	patch_list_drop_unneeded(&p->added, p, count, arg);
 	if (p->added.n > 0)
 		qsort(p->added.patches, p->added.n, sizeof(SlicedPatch), patch_compare);
 	return true;
@@ -408,7 +407,10 @@ layer_level(uint64 bytes)
 	return level;
 }
 
-/* Merge the patches with newer layers, to one that takes their place. */
+/*
+ * Merge the patches with newer layers, to one that takes their place.  Of layers that
+ * were written under other limits there may be too many.
+ */
 static void
 patches_write_layer(SlicedPatching *p, SlicedPatchList *list, SlicedWriter *writer,
 					SlicedPieceCounter count, void *arg)
@@ -424,7 +426,8 @@ patches_write_layer(SlicedPatching *p, SlicedPatchList *list, SlicedWriter *writ
 		SlicedPatchList older;
 		SlicedPatchList newer = *list;
 
-		if (layer_level(table->layers[n].bytes) > layer_level(bytes))
+		if (layer_level(table->layers[n].bytes) > layer_level(bytes) &&
+			table->nlayers - n < SLICED_LAYERS)
 			break;
 		bytes += table->layers[n].bytes;
 		older = layer_read(p, toastrel, table->layers[n].objid);

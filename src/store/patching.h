@@ -56,8 +56,8 @@ extern bool sliced_patching_add(SlicedPatching *p, const SlicedRope *rope, int i
 								uint32 *start, uint32 *len);
 
 /*
- * Drop patches that no piece of the new value needs.  False if several pieces have
- * the bytes of one, which is therefore wrong in some of them.
+ * Put the patches in order.  False if several pieces of the new value have the bytes
+ * of one, which is therefore wrong in some of them.
  */
 extern bool sliced_patching_fit(SlicedPatching *p, SlicedPieceCounter count, void *arg);
 
