@@ -44,6 +44,17 @@ inline_codec(int codec)
 	return codec;
 }
 
+/*
+ * May the value be compressed within a row?  Core tells whether a value that it moves
+ * out is compressed by the lengths alone: with its header for compression it must
+ * be shorter than without.
+ */
+static bool
+is_shorter_compressed(uint32 rawlen, uint32 storedlen)
+{
+	return storedlen + VARHDRSZ_COMPRESSED + SLICED_GAIN_INLINE < rawlen;
+}
+
 SlicedDraft *
 sliced_column_draft(struct varlena *value, SlicedCompression compression)
 {
@@ -78,7 +89,8 @@ fetch_ours(const struct varatt_external *ptr, int codec)
 												VARHDRSZ_COMPRESSED, &storedlen);
 
 	table_close(toastrel, NoLock);
-	return value == NULL ? NULL : compressed_value(value, codec, size, storedlen);
+	return value == NULL || !is_shorter_compressed(size, storedlen) ? NULL :
+		compressed_value(value, codec, size, storedlen);
 }
 
 struct varlena *
@@ -155,6 +167,8 @@ sliced_column_inline_form(SlicedDraft *draft, Size limit)
 		draft = &other;
 	}
 
+	if (!is_shorter_compressed(draft->len, draft->first_stored))
+		return NULL;
 	result = palloc(VARHDRSZ_COMPRESSED + draft->first_stored);
 	memcpy(result + VARHDRSZ_COMPRESSED, draft->first, draft->first_stored);
 	return compressed_value(result, codec, draft->len, draft->first_stored);

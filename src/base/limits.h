@@ -62,6 +62,9 @@
 #define SLICED_GAIN_LZ4				50
 #define SLICED_GAIN_ZSTD			50
 
+/* Bytes that compression must save, headers included, of a value that stays in its row: as in core. */
+#define SLICED_GAIN_INLINE			2
+
 /* The same where nobody else can use the room that it saves: see store/draft.c. */
 #define SLICED_GAIN_OF_PAGE			8
 

@@ -157,3 +157,12 @@ SELECT substr(v, 9045) FROM cut_off;
 SELECT octet_length(right(v, 5)) FROM cut_off;
 SELECT octet_length(right(v, -9000)) FROM cut_off;
 DROP TABLE cut_off;
+
+-- values that compression hardly makes shorter stay in their rows, which go to a table of heap that moves them out
+CREATE TABLE dense_ones (id int, a text[], b text[], c text[], d text[], long text) WITH (toast_tuple_target = 256);
+INSERT INTO dense_ones SELECT i, a[1:1], a[2:2], a[3:3], a[4:4], dense(5000, i)
+    FROM (SELECT i, array_agg(dense(10 + i % 60, i + j) || repeat('x', i / 60) ORDER BY j) AS a FROM generate_series(1, 1200) i, generate_series(1, 4) j GROUP BY i) x;
+CREATE TABLE moved_out (LIKE dense_ones) USING heap WITH (toast_tuple_target = 128);
+INSERT INTO moved_out SELECT * FROM dense_ones;
+SELECT count(*), md5(string_agg(md5(t::text), '' ORDER BY id)) FROM dense_ones t;
+SELECT count(*), md5(string_agg(md5(t::text), '' ORDER BY id)) FROM moved_out t;
