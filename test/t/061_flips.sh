@@ -55,7 +55,10 @@ is "$(sql -c "SELECT form, flip, query, got FROM wrong WHERE mode = 'pointer' OR
 for mode in damaged forged; do
     sql -c "SELECT growth_script(id, '$mode', $thin) FROM forms WHERE name ~ '^grown'" >"$PGS_TMP/growth.sql"
     sql -v ON_ERROR_STOP=0 -v VERBOSITY=verbose <"$PGS_TMP/growth.sql" >"$PGS_TMP/growth" 2>&1 || true
-    is "$([ "$mode" = forged ] || grep -x f "$PGS_TMP/growth")$(grep '^ERROR' "$PGS_TMP/growth" | grep -vE '^ERROR:  (XX001|25P02|22021): ' | sort | uniq -c)" "" \
+    expected='XX001|25P02|22021'
+    # forged bytes may say that a newer release has written them
+    [ "$mode" = damaged ] || expected="$expected|0A000"
+    is "$([ "$mode" = forged ] || grep -x f "$PGS_TMP/growth")$(grep '^ERROR' "$PGS_TMP/growth" | grep -vE "^ERROR:  ($expected): " | sort | uniq -c)" "" \
         "values with $mode bytes grow, or do not"
     sql -c "INSERT INTO counts VALUES ('$mode', $(grep -c BEGIN "$PGS_TMP/growth.sql"), $(wc -l <"$PGS_TMP/growth.sql"), $(grep -c XX001 "$PGS_TMP/growth"))"
 done
