@@ -9,6 +9,16 @@
  * database, since a slot can be copied into another; if there is none, none made
  * later will decode this transaction.
  *
+ * So the xid comes first even where nothing is logged for decoders yet: since 19 the
+ * first slot switches that on, also for transactions that are running.
+ *
+ * Slots on a standby are not here.  The standby's feedback gives the physical slot
+ * that it uses a catalog_xmin, which physical slots have for no other reason: then
+ * somebody decodes there.  Where there is no such slot, or the feedback has not
+ * arrived yet, we write slices that a standby may decode.  Its decoder must not take
+ * them for nothing: it stops at every inserted slice, but passes over updates, so
+ * where it may be reading no tail is updated (store/growth.c).
+ *
  * The identity of an old row is logged as well. heapam fetches its values only if
  * the tuple has HEAP_HASEXTERNAL.  Our rows do not have it on disk, so we set it
  * for as long as heapam needs it.
@@ -31,17 +41,19 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
+/* Is there a logical slot, here or on a standby? */
 static bool
 logical_slot_exists(void)
 {
 	bool		found = false;
 
 	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
-	for (int i = 0; i < max_replication_slots && !found; i++)
+	for (int i = 0; i < sliced_max_slots() && !found; i++)
 	{
 		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
 
-		found = slot->in_use && SlotIsLogical(slot);
+		found = slot->in_use && (SlotIsLogical(slot) ||
+								 TransactionIdIsValid(slot->data.catalog_xmin));
 	}
 	LWLockRelease(ReplicationSlotControlLock);
 	return found;
@@ -57,16 +69,16 @@ sliced_is_decoded(Relation rel)
 	static FullTransactionId unseen = {0};
 	FullTransactionId xid;
 
-	if (!RelationIsLogicallyLogged(rel))
+	if (!XLogIsNeeded() || !RelationNeedsWAL(rel))
 		return false;
 	if (sliced_logical_decoding != SLICED_DECODING_AUTO)
-		return sliced_logical_decoding == SLICED_DECODING_ON;
+		return RelationIsLogicallyLogged(rel) && sliced_logical_decoding == SLICED_DECODING_ON;
 
 	xid = GetTopFullTransactionId();
 	SLICED_STOP("decoding.xid-taken");
 	if (FullTransactionIdEquals(xid, unseen))
 		return false;
-	if (logical_slot_exists())
+	if (RelationIsLogicallyLogged(rel) && logical_slot_exists())
 		return true;
 	unseen = xid;
 	return false;

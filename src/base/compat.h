@@ -18,6 +18,7 @@
 #include "access/htup_details.h"
 #include "access/tableam.h"
 #include "nodes/plannodes.h"
+#include "replication/slot.h"
 #include "utils/acl.h"
 #include "utils/jsonpath.h"
 #include "utils/rel.h"
@@ -176,6 +177,17 @@ sliced_portion(const ModifyTable *node)
 	return node->forPortionOf;
 #else
 	return NULL;
+#endif
+}
+
+/* How many replication slots may there be?  Some are for REPACK CONCURRENTLY alone. */
+static inline int
+sliced_max_slots(void)
+{
+#if PG_VERSION_NUM >= 190000
+	return max_replication_slots + max_repack_replication_slots;
+#else
+	return max_replication_slots;
 #endif
 }
 

@@ -8,6 +8,11 @@
  * somebody prunes it, so tails are small.  Pruning cannot make room while an old
  * snapshot is open, nor within one transaction; then a new tail begins.
  *
+ * With wal_level = logical no tail is updated: a standby may decode what we write
+ * though nobody does here.  A decoder passes over rows of a toast relation that are
+ * updated, and would take a value that has grown for one that has not changed.  It
+ * stops at rows that are inserted.
+ *
  * Small slices are merged when the value grows past a multiple of
  * SLICED_MERGE_BYTES.  When it grows past a multiple of SLICED_SEAL_BYTES, all
  * slices since the last one are merged.  So each byte is written three times in
@@ -27,6 +32,7 @@
 #include "access/xact.h"
 #include "base/limits.h"
 #include "base/stop.h"
+#include "catalog/catalog.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -90,9 +96,15 @@ value_find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 	return size >= layout.total;
 }
 
+static bool
+tails_are_updated(Relation toastrel)
+{
+	return !RelationIsLogicallyLogged(toastrel);
+}
+
 /* Find the last slice; returns where it ends, 0 if there is none. */
 static uint32
-value_find_tail(SlicedGrowth *growth, ToastScan *ts)
+value_find_tail(SlicedGrowth *growth, Relation toastrel, ToastScan *ts)
 {
 	SlicedRow	row;
 	uint32		end;
@@ -107,7 +119,8 @@ value_find_tail(SlicedGrowth *growth, ToastScan *ts)
 	if (growth->has_tail)
 	{
 		growth->tail_is_ours = row_is_own(ts, &now);
-		growth->may_update = !growth->tail_is_ours && tail_has_room(ts);
+		growth->may_update = !growth->tail_is_ours && tails_are_updated(toastrel) &&
+			tail_has_room(ts);
 		growth->tail_tid = ts->tid;
 		growth->tail_start = ts->seq;
 		growth->tail_len = row.payload_len;
@@ -134,7 +147,7 @@ sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	ts.visibility = SLICED_SEE_CURRENT;
 	result = value_find_end(growth, &ts, sliced_pointer_size(value)) &&
-		value_find_tail(growth, &ts) == growth->end;
+		value_find_tail(growth, toastrel, &ts) == growth->end;
 	sliced_scan_close(&ts, AccessShareLock);
 	return result;
 }
@@ -246,7 +259,8 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 		uint32		capacity = Min(Max(len * SLICED_TAIL_ADDITIONS, SLICED_TAIL_MIN), SLICED_TAIL_MAX);
 
 		/* a transaction that goes on adding cannot update what it has just written */
-		if (len * 2 > capacity || (growth->has_tail && growth->tail_is_ours))
+		if (len * 2 > capacity || (growth->has_tail && growth->tail_is_ours) ||
+			!tails_are_updated(sliced_writer_relation(writer)))
 			capacity = len;
 		sliced_writer_add_tail(writer, growth->objid, growth->end, bytes, len, capacity);
 	}
