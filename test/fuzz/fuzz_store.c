@@ -3,7 +3,7 @@
  *	  Rows of a toast relation, any rows: values are read from them, whole and in parts,
  *	  their characters are counted, and they are verified.
  *
- * Links: store/layout store/slice store/cursor store/reader store/partial store/chars store/walk
+ * Links: store/layout store/slice store/patches store/cursor store/reader store/partial store/chars store/walk
  */
 #include "postgres.h"
 
