@@ -93,6 +93,13 @@ sliced_sql_json_query(Node *expr, Node ***document, Node **path)
 	return false;
 }
 
+/* May a standby decode what is written here, without the primary's knowing? */
+static inline bool
+sliced_standbys_decode(void)
+{
+	return PG_VERSION_NUM >= 160000;
+}
+
 /* ---- 17 ---- */
 
 /* The conditions that decide which actions of a MERGE apply. */

@@ -8,8 +8,8 @@
  * somebody prunes it, so tails are small.  Pruning cannot make room while an old
  * snapshot is open, nor within one transaction; then a new tail begins.
  *
- * With wal_level = logical no tail is updated: a standby may decode what we write
- * though nobody does here.  A decoder passes over rows of a toast relation that are
+ * With wal_level = logical no tail is updated (since 16): a standby may decode what we
+ * write though nobody does here.  A decoder passes over rows of a toast relation that are
  * updated, and would take a value that has grown for one that has not changed.  It
  * stops at rows that are inserted.
  *
@@ -30,6 +30,7 @@
 #include "access/heapam.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "base/compat.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "catalog/catalog.h"
@@ -99,7 +100,7 @@ value_find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 static bool
 tails_are_updated(Relation toastrel)
 {
-	return !RelationIsLogicallyLogged(toastrel);
+	return !sliced_standbys_decode() || !RelationIsLogicallyLogged(toastrel);
 }
 
 /* Find the last slice; returns where it ends, 0 if there is none. */

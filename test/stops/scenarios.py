@@ -195,6 +195,8 @@ SCENARIOS = (
              "UPDATE t SET a = 'y' || a, r[9] = 9", "ROLLBACK TO b", "UPDATE t SET a = a || 'z', r[8] = 8", "RELEASE a",
              "UPDATE t SET a = a || 'end'", "COMMIT"), **BY_ITSELF),
     Scenario("rolled back", ("BEGIN", "UPDATE t SET a = a || 'x', j = jsonb_set(j, '{k}', '1')", "ROLLBACK"), **BY_ITSELF),
+    Scenario("based on what the subtransaction has inserted", ("INSERT INTO t SELECT 10, a, d, j, r, n FROM fixture WHERE id = 2",
+        "UPDATE t SET a = (SELECT a FROM t WHERE id = 10) || 'x' WHERE id = 1"), modes=(SAVEPOINT, BLOCK)),
     Scenario("promises in variables", ("SELECT change()",), setup=CHANGED + (PROMISES,)),
     Scenario("variables that outlive an error", ("SELECT change()",), setup=CHANGED + (VARIABLES,), modes=(BLOCK,)),
     Scenario("prepared", ("BEGIN", "UPDATE t SET a = a || 'x', d = noise(9000, id), r[3] = 3", "DELETE FROM t WHERE id = 1",
