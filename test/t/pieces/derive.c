@@ -10,6 +10,7 @@
 #include "access/table.h"
 #include "access/toast_internals.h"
 #include "access/xact.h"
+#include "base/compat.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -84,6 +85,7 @@ derive(PG_FUNCTION_ARGS)
 	struct varatt_external ptr;
 	TM_FailureData tmfd;
 	LockTupleMode lockmode;
+	TU_UpdateIndexes update_indexes;
 
 	if (!heap_fetch(rel, GetActiveSnapshot(), &old, &buffer, false))
 		elog(ERROR, "no such row");
@@ -111,8 +113,8 @@ derive(PG_FUNCTION_ARGS)
 	new = heap_form_tuple(desc, values, isnull);
 	new->t_data->t_infomask &= ~HEAP_HASEXTERNAL;
 	new->t_data->t_infomask2 |= SLICED_MARKER;
-	if (heap_update(rel, &old.t_self, new, GetCurrentCommandId(true), InvalidSnapshot, true,
-					&tmfd, &lockmode) != TM_Ok)
+	if (heap_update(rel, &old.t_self, new, GetCurrentCommandId(true), 0, InvalidSnapshot, true,
+					&tmfd, &lockmode, &update_indexes) != TM_Ok)
 		elog(ERROR, "row was changed");
 	ReleaseBuffer(buffer);
 	table_close(toastrel, NoLock);
