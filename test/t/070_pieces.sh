@@ -14,7 +14,8 @@ check() {
 config=${PG_CONFIG:-pg_config}
 # shellcheck disable=SC2046
 gcc -O1 -g -fPIC -shared -I"$PGS_ROOT/src" -isystem "$("$config" --includedir-server)" \
-    "$PGS_ROOT/test/t/pieces/derive.c" "$PGS_ROOT"/src/format/*.c -o "$PGS_TMP/derive.so"
+    "$PGS_ROOT/test/t/pieces/derive.c" "$PGS_ROOT"/src/{format,codec}/*.c \
+    -llz4 -lzstd -o "$PGS_TMP/derive.so"
 
 server_start pieces
 sql <<END
