@@ -71,12 +71,12 @@ def promote_copy(place, results):
     session = replay_up_to("copy", place, "promote")
     session.run(*place.scenario.before)
     results.check(session.state(), place.state, f"{place.what}: promoted")
-    results.check(session.damage(), None, f"{place.what}: verify, promoted")
-    if place.state == place.after:
-        return session
     # a prepared transaction outlives the primary, and keeps its locks
     if session.run("SELECT count(*) FROM pg_prepared_xacts").fetchone()[0]:
         session.run("ROLLBACK PREPARED 'stops'")
+    results.check(session.damage(), None, f"{place.what}: verify, promoted")
+    if place.state == place.after:
+        return session
     session.run(*place.scenario.again, *place.scenario.steps_alone)
     results.check(session.state(), place.after, f"{place.what}: promoted, once more")
     results.check(session.damage(), None, f"{place.what}: verify, promoted, once more")
