@@ -9,9 +9,10 @@
 # Majors of Debian's other releases, the newest first.
 other_majors=${PGS_MAJORS:-18 17}
 
-# What depends on the server; PostgreSQL's own suites take as long as all the rest.
-short_parts="tree unit regress contrib isolation tap model"
-long_parts="$short_parts tiny core"
+# What depends on the server, on most majors and on the newest one.  What has several
+# servers (tap) and PostgreSQL's own suites take as long as all the rest.
+short_parts="tree unit regress contrib isolation model"
+long_parts="$short_parts tap core"
 
 run_majors() {
     local major parts=$long_parts first=yes
@@ -25,7 +26,7 @@ run_majors() {
     run_major 0 "$PG_MAJOR" "Debian, installed" "$all_parts"
     for major in $other_majors; do
         [ "$major" != "$PG_MAJOR" ] || continue
-        run_major "$([ "$parts" = "$long_parts" ] && echo 85 || echo 45)" \
+        run_major "$([ "$parts" = "$long_parts" ] && echo 55 || echo 25)" \
             "$major" "Debian $(release_of "$major")" "$parts" --pg "$major"
         [ "$why" = unavailable ] || parts=$short_parts
         [ -z "$first" ] || run_archives
@@ -52,8 +53,8 @@ run_archives() {
         left_out "$PG_MAJOR" "built with assertions" "its source cannot be fetched"
     fi
     for archive in ${archives[@]+"${archives[@]}"}; do
-        run_major "$([ -n "$assert" ] && echo 90 || echo 60)" '?' "${archive##*/}" \
-            "$short_parts${assert:+ core}" --pg-source "$archive" $assert
+        run_major "$([ -n "$assert" ] && echo 45 || echo 40)" '?' "${archive##*/}" \
+            "$short_parts" --pg-source "$archive" $assert
         assert=
     done
 }
