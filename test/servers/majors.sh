@@ -14,6 +14,10 @@ other_majors=${PGS_MAJORS:-18 17}
 short_parts="tree unit regress contrib isolation model"
 long_parts="$short_parts tap core"
 
+# Random sessions on heap tables make servers with assertions fail one of their own,
+# in heap_update().
+assert_parts="tree unit regress contrib isolation"
+
 run_majors() {
     local major parts=$long_parts first=yes
     deadline=$((SECONDS + ${1:-75} * 60)) whole=0 bad=0 child=
@@ -54,7 +58,7 @@ run_archives() {
     fi
     for archive in ${archives[@]+"${archives[@]}"}; do
         run_major "$([ -n "$assert" ] && echo 45 || echo 40)" '?' "${archive##*/}" \
-            "$short_parts" --pg-source "$archive" $assert
+            "$([ -n "$assert" ] && echo "$assert_parts" || echo "$short_parts")" --pg-source "$archive" $assert
         assert=
     done
 }
