@@ -313,6 +313,24 @@ class Keeper(Worker):
             raise Wrong(f"verify of {table}: {found[:3]}")
 
 
+class Watcher(Worker):
+    """How much WAL is written, at most, while VACUUM has to leave what somebody's snapshot may see?"""
+
+    def set_up(self, conn):
+        self.seen = []      # the next xid and the WAL's end, now and then
+
+    def work(self):
+        next_, oldest, end = self.conn.execute("""SELECT next, next - coalesce(max(age(x)), 0), pg_current_wal_insert_lsn() - '0/0'
+            FROM (SELECT backend_xmin FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+                  UNION ALL SELECT backend_xmin FROM pg_stat_replication UNION ALL SELECT xmin FROM pg_replication_slots) x(x),
+                 CAST(pg_snapshot_xmax(pg_current_snapshot())::text AS bigint) next GROUP BY next""").fetchone()
+        self.seen.append((next_, end))
+        while len(self.seen) > 1 and self.seen[1][0] <= oldest:
+            self.seen.pop(0)
+        self.soak.held = max(self.soak.held, int(end - self.seen[0][1]))
+        self.sleep(0.1)
+
+
 class Disturber(Worker):
     """Cancels, terminates, and now and then kills the others."""
 
