@@ -1,125 +1,79 @@
 #!/bin/bash
-# pg_upgrade from one major to another, copying and linking, keeps tables of all
+# pg_upgrade from an older major to this one, copying and linking, keeps tables of all
 # kinds, and values in every form, slice for slice; and they go on as before.
 #
-# The other majors are those of PGS_OLD_CONFIG and PGS_NEW_CONFIG (a pg_config
-# each), or else whatever this machine has: Debian's, and what "./dev test
-# --pg-source" has built.  If there is none, the server is upgraded to its own major.
+# PGS_OLD has the older server (test/servers/old.sh).  Without one, this major is
+# upgraded to itself, only linking.
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 here=$PGS_ROOT/test/t/upgrade
-
-major_of() {
-    "$1" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/'
-}
-
-# Other installations, one for each other major, as "MAJOR PG_CONFIG".
-others() {
-    local config
-    for config in ${PGS_OLD_CONFIG:-} ${PGS_NEW_CONFIG:-}; do
-        echo "$(major_of "$config") $config"
-    done
-    [ -z "${PGS_OLD_CONFIG:-}${PGS_NEW_CONFIG:-}" ] || return 0
-    for config in /usr/lib/postgresql/*/bin/pg_config "$PGS_CACHE"/built/*/bin/pg_config; do
-        if [ -x "$config" ] && [ "$(major_of "$config")" != "$PG_MAJOR" ] && [ "$(major_of "$config")" -ge 15 ]; then
-            echo "$(major_of "$config") $config"
-        fi
-    done | sort -n -u -k 1,1
-}
-
-# An installation of pg_config $1 in directory $2, with the extensions compiled for it.
-install_other() {
-    local copy=$PGS_TMP/source dir
-    mkdir -p "$2"
-    rm -rf "$copy"
-    cp -r "$PGS_ROOT" "$copy"
-    (
-        PG_CONFIG=$1
-        tree_make "$2"
-        make -s -j2 -C "$copy" PG_CONFIG="$1" with_llvm=no install DESTDIR="$2"
-        for dir in "$copy"/contrib/*/; do
-            make -s -C "$dir" PG_CONFIG="$1" with_llvm=no COPT=-I"$2$("$1" --includedir-server)" install DESTDIR="$2"
-        done
-    ) >"$PGS_TMP/make.log" 2>&1 || {
-        tail -n 20 "$PGS_TMP/make.log" | sed 's/^/# /'
-        die "cannot compile for $1"
-    }
-    rm -rf "$copy"
-}
 
 # What must be the same afterwards: contents, forms, labels, damage.
 state() {
     sql -d data -f "$here/state.sql"
 }
 
-# upgrade FROM TO MODE: servers of the programs in FROM and TO; MODE is --copy or --link.
+# upgrade MODE: the server "old" becomes "new"; MODE is --copy, which leaves the old one as it is, or --link.
 upgrade() {
-    local old=$PGS_TMP/old$3 new=$PGS_TMP/new$3 checksums= name="$4"
-    as_user cp -r "$PGS_TMP/old" "$old"
+    local step steps=changes new=$PGS_TMP/new$1 test="pg_upgrade $1 from $from to $to"
     as_user mkdir -m 700 "$new" "$new/socket"
-    # from 18 on checksums are the default; both must have them or not
-    ! as_user "$2/initdb" --help | grep no-data-checksums >/dev/null || checksums=--no-data-checksums
-    as_user "$2/initdb" -D "$new/data" -U postgres -A trust -E UTF8 --locale=C --no-sync --no-instructions $checksums >/dev/null
-    if (cd "$PGS_TMP" && as_user "$2/pg_upgrade" -U postgres -b "$1" -B "$2" -d "$old/data" -D "$new/data" \
-        -s "$PGS_TMP" -p 5433 -P 5434 $([ "$3" = --copy ] || echo "$3")) >"$PGS_TMP/upgrade.log" 2>&1; then
-        echo "ok - $name"
+    as_user cp -r "$PGS_INITDB" "$new/data"
+    as_user chmod -R go-rwx "$new/data"
+    if (cd "$PGS_TMP" && as_user "$PGS_BINDIR/pg_upgrade" -U postgres -b "$old" -B "$PGS_BINDIR" -d "$PGS_TMP/old/data" \
+        -D "$new/data" -s "$PGS_TMP" -p 5433 -P 5434 --no-sync ${1#--copy}) >"$PGS_TMP/upgrade.log" 2>&1; then
+        echo "ok - $test"
     else
-        echo "not ok - $name"
+        echo "not ok - $test"
         tail -n 30 "$PGS_TMP/upgrade.log" | sed 's/^/# /'
         find "$new/data/pg_upgrade_output.d" -name '*.log' -exec grep -hE 'error|ERROR|FATAL' {} + 2>/dev/null | head | sed 's/^/# /'
         return 0
     fi
-    PGS_BINDIR=$2 server_start "new$3" listen_addresses= port=5432 unix_socket_directories="$new/socket" fsync=off
-    (
-        PGS_BINDIR=$2
-        is "$(sql -c 'SHOW server_version_num' | sed 's/....$//')" "$("$2/postgres" -V | sed 's/^[^0-9]*\([0-9]*\).*/\1/')" "$name: the new server"
-        is "$(state)" "$expected" "$name: nothing has changed"
-        # and it goes on: changes of parts, a rewrite, new tables
-        sql -d data -f "$here/changes.sql" >/dev/null
-        is "$(sql -d data -c 'SELECT * FROM different()')" '' "$name: changes give the same as in heap"
-        is "$(sql -d data -c 'SELECT * FROM damage()')" '' "$name: verify finds nothing afterwards"
-        server_stop "new$3"
-    )
-    rm -rf "$old" "$new"
+    server_start "new$1" listen_addresses= port=5432 unix_socket_directories="$new/socket" fsync=off
+    is "$(sql -c "SELECT split_part(version(), ' ', 2)")" "$to" "$test: the new server"
+    is "$(state)" "$expected" "$test: nothing has changed"
+    # and it goes on: changes of parts, new rows; then rewrites, and new tables, for which it is
+    # all the same how the files got here
+    [ "$1" = --copy ] || steps="changes rewrites"
+    for step in $steps; do
+        sql -d data -f "$here/$step.sql" >/dev/null
+        is "$(sql -d data -c 'SELECT * FROM different()' -c 'SELECT * FROM parts_different()')" '' "$test, $step: the same as in heap"
+        is "$(sql -d data -c 'SELECT * FROM damage()')" '' "$test, $step: verify finds nothing"
+        is "$(sql -d data -c 'SELECT * FROM ignored()')" '' "$test, $step: labels are heeded"
+    done
+    server_stop "new$1"
+    rm -rf "$new"
 }
 
-mine=$PGS_BINDIR
-mapfile -t found < <(others)
-if [ ${#found[@]} = 0 ]; then
-    echo "# skipped: pg_upgrade between majors: there is only PostgreSQL $PG_MAJOR (PGS_OLD_CONFIG or PGS_NEW_CONFIG names another pg_config)"
-    found=("$PG_MAJOR $PG_CONFIG")
-fi
-for other in "${found[@]}"; do
-    major=${other%% *} config=${other#* }
-    theirs=$mine
-    if [ "$config" != "$PG_CONFIG" ]; then
-        install_other "$config" "$PGS_TMP/other$major"
-        theirs=$PGS_TMP/other$major$("$config" --bindir)
-    fi
-    from=$mine to=$theirs name="$PG_MAJOR to $major"
-    if [ "$major" -lt "$PG_MAJOR" ]; then
-        from=$theirs to=$mine name="$major to $PG_MAJOR"
-    fi
+version_of() {
+    "$1/postgres" -V | sed 's/^[^0-9]*//; s/ .*//'
+}
 
-    # the old server, with the other's or our own initdb
-    initdb=$PGS_INITDB
-    [ "$from" = "$mine" ] || initdb=$PGS_TMP/other$major/tmp/initdb
-    PGS_BINDIR=$from PGS_INITDB=$initdb server_start old client_min_messages=warning
-    PGS_BINDIR=$from
+old=$PGS_BINDIR initdb=$PGS_INITDB modes=--link
+if [ -n "${PGS_OLD:-}" ]; then
+    old=$PGS_OLD/bin initdb=$PGS_TMP/initdb modes="--copy --link"
+    as_user cp -r "$PGS_OLD/initdb" "$initdb"
+    as_user chmod -R go-rwx "$initdb"
+elif [ "$PG_MAJOR" -gt 15 ]; then
+    echo "# skipped: pg_upgrade from an older major: ${PGS_NO_OLD:-./dev test prepares none}"
+fi
+from=$(version_of "$old") to=$(version_of "$PGS_BINDIR")
+
+(
+    PGS_BINDIR=$old PGS_INITDB=$initdb
+    server_start old client_min_messages=warning wal_level=logical
     sql -c 'CREATE DATABASE data'
     sql -d data -f "$here/tables.sql" >/dev/null
     # Minor versions of 2026 keep versions of columns in their options, where composite values need
     # them.  Servers from before cannot restore these, whatever the tables' access method.
-    if grep -qa pg_attver "$from/postgres" && ! grep -qa pg_attver "$to/postgres"; then
-        echo "# PostgreSQL $("$to/postgres" -V | sed 's/.* //') is older than pg_attver: removed for the upgrade"
-        sql -d data -c "UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%'"
-    fi
-    expected=$(state)
-    is "$(sql -d data -c 'SELECT * FROM different()')" '' "$name: before"
-    is "$(sql -d data -c 'SELECT * FROM forms()')" '' "$name: values in every form"
+    grep -qa pg_attver "$PGS_BINDIR/postgres" ||
+        sql -d data -c "WITH removed AS (UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%' RETURNING 1)
+            SELECT format('# pg_attver removed of %s columns, as PostgreSQL $to does not know it', count(*)) FROM removed HAVING count(*) > 0"
+    state >"$PGS_TMP/expected"
+    is "$(sql -d data -c 'SELECT * FROM different()' -c 'SELECT * FROM parts_different()' -c 'SELECT * FROM damage()')" '' "from $from: before"
+    is "$(sql -d data -c 'SELECT * FROM forms()')" '' "from $from: values in every form"
     server_stop old
-    upgrade "$from" "$to" --copy "pg_upgrade from $name"
-    upgrade "$from" "$to" --link "pg_upgrade --link from $name"
-    rm -rf "$PGS_TMP/old" "$PGS_TMP/other$major"
-    PGS_BINDIR=$mine
+)
+expected=$(cat "$PGS_TMP/expected")
+for mode in $modes; do
+    upgrade "$mode"
 done

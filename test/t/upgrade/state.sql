@@ -1,10 +1,12 @@
 -- What pg_upgrade must leave as it is.
-SELECT c.oid, c.relname, amname, c.reltoastrelid, c.relkind FROM pg_class c LEFT JOIN pg_am a ON a.oid = c.relam
-    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'm', 'p') ORDER BY c.oid;
+SELECT c.oid, c.relname, c.relkind, a.amname, c.reloptions, t.oid, ta.amname FROM pg_class c LEFT JOIN pg_am a ON a.oid = c.relam
+    LEFT JOIN pg_class t ON t.oid = c.reltoastrelid LEFT JOIN pg_am ta ON ta.oid = t.relam
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'm', 'p') ORDER BY c.oid;
 SELECT * FROM different();
+SELECT * FROM parts_different();
 SELECT * FROM damage();
 SELECT objtype, objname, label FROM pg_seclabels WHERE provider = 'sliced' ORDER BY 1, 2;
 SELECT * FROM sliced.columns ORDER BY rel::text, col;
 SELECT * FROM sliced.toasters ORDER BY name, type::text;
 SELECT c.relname, s.col, count(*), md5(string_agg(concat(s.id, s.form), ',' ORDER BY s.id)) FROM pg_class c, slices(c.oid) s
-    WHERE relname ~ '^(plain|parts|m|was|rewritten|inherits).*_sliced$' AND relkind IN ('r', 'm') GROUP BY 1, 2 ORDER BY 1, 2;
+    WHERE relname ~ '_sliced$' AND relname <> 'narrow_sliced' AND relkind IN ('r', 'm') GROUP BY 1, 2 ORDER BY 1, 2;

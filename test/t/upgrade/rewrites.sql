@@ -1,0 +1,8 @@
+-- After changes.sql: all is written again, and new tables.
+VACUUM FULL was_sliced;
+VACUUM FULL plain_sliced;
+VACUUM FULL patched_sliced;
+CALL change(false);
+CALL twice('CREATE TABLE later$ USING $AM AS SELECT * FROM parts$');
+CALL twice('UPDATE later$ SET t = t || ''x'', j = jsonb_set(j, ''{id}'', ''0'')');
+ALTER TABLE rewritten_sliced SET ACCESS METHOD heap;
