@@ -161,7 +161,17 @@ part_isolation() {
     server_stop isolation
 }
 
-part_tap() { scripts t; }
+part_tap() {
+    old_server "$PG_MAJOR" "$T/old"
+    scripts t
+}
+
+# Of these, only pg_upgrade from an older major.
+part_upgrade() {
+    old_server "$PG_MAJOR" "$T/old"
+    copy_checkout
+    script t/220_pg_upgrade.sh
+}
 
 part_model() {
     need python3-psycopg
@@ -249,7 +259,7 @@ has() {
         contrib) [ -d "$root/contrib" ] ;;
         regress) [ -d "$root/test/sql" ] ;;
         isolation) [ -d "$root/test/specs" ] ;;
-        tap) [ -d "$root/test/t" ] ;;
+        tap | upgrade) [ -d "$root/test/t" ] ;;
         model) [ -d "$root/test/model" ] ;;
         soak) [ -d "$root/test/soak" ] ;;
         unit | fuzz | core | package | citus) [ -x "$root/test/$1/run" ] ;;

@@ -10,13 +10,14 @@
 other_majors=${PGS_MAJORS:-18 17}
 
 # What depends on the server, on most majors and on the newest one.  What has several
-# servers (tap) and PostgreSQL's own suites take as long as all the rest.
-short_parts="tree unit regress contrib isolation model"
-long_parts="$short_parts tap core"
+# servers (tap, of which upgrade is a minute) and PostgreSQL's own suites take as long as
+# all the rest.
+short_parts="tree unit regress contrib isolation model upgrade"
+long_parts="tree unit regress contrib isolation model tap core"
 
 # Random sessions on heap tables make servers with assertions fail one of their own,
 # in heap_update().
-assert_parts="tree unit regress contrib isolation"
+assert_parts="tree unit regress contrib isolation upgrade"
 
 run_majors() {
     local major parts=$long_parts first=yes

@@ -137,6 +137,7 @@ root_run() {
         shift 2
         exec chroot "$@"' bash "$dir" "$run" "$dir" \
         env -C /tmp/checkout "${unset[@]}" HOME=/root PG_MAJOR="$major" \
+        ${PGS_OLD:+PGS_OLD=/tmp/old} ${PGS_NO_OLD:+PGS_NO_OLD="$PGS_NO_OLD"} \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ./dev "$@"
 }
 
@@ -150,6 +151,11 @@ test_in_root() {
     trap "${KEEP:+: }rm -rf $(printf %q "$run")" EXIT
     trap 'exit 130' INT TERM
     checkout_copy "$run/checkout"
+    case " $* " in *" tap "* | *" upgrade "*)
+        chmod 755 "$run"
+        old_server "$major" "$run/old"
+        ;;
+    esac
     root_run "$PGS_CACHE/roots/$major" "$run" "$major" test "$@" || status=$?
     [ -z "${KEEP:-}" ] || echo "/tmp was $run"
     rm -rf "$results"
