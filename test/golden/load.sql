@@ -17,6 +17,7 @@ BEGIN
             INTO place;
         SELECT reltoastrelid::regclass INTO toast FROM pg_class WHERE oid = ('golden_' || g.id)::regclass;
 
+        COMMIT;    -- the kind of a relation that this transaction has created stays as it is
         SET LOCAL allow_system_table_mods = on;
         UPDATE pg_class SET relkind = 'r' WHERE oid = toast;
         EXECUTE format('DELETE FROM %s', toast);

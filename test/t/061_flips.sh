@@ -21,8 +21,9 @@ thin=${THIN:-6} step=2003 slow=60 times=1
         client_min_messages=error statement_timeout=600s
 )
 server_use flips
-sql -c 'CREATE EXTENSION pg_sliced'
+sql -c 'CREATE EXTENSION sliced_hstore CASCADE' 2>/dev/null
 bytes_install
+is "$(sql -c "SELECT name FROM sliced.toasters WHERE type = 'hstore'::regtype")" hstore "contrib's toaster is there"
 sql <"$PGS_ROOT/test/t/bytes/values.sql"
 sql <"$PGS_ROOT/test/t/bytes/flips.sql"
 is "$(sql -c 'CALL get_chunks()' -c "SELECT form, answer FROM queries WHERE answer ~ '^[0-9A-Z]{5} ' OR verify AND answer <> 'false'")" "" \

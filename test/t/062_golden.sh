@@ -45,8 +45,9 @@ DECLARE
     result bool;
 BEGIN
     EXECUTE format('CREATE TEMP TABLE copy ON COMMIT DROP AS SELECT * FROM %s', rel);
-    EXECUTE format('UPDATE %s SET v = %s', rel, change);
-    EXECUTE format('UPDATE copy SET v = %s', change);
+    change := CASE WHEN change ~ '^v\[[^]]*\] = ' THEN change ELSE 'v = ' || change END;
+    EXECUTE format('UPDATE %s SET %s', rel, change);
+    EXECUTE format('UPDATE copy SET %s', change);
     EXECUTE format('SELECT md5(t.v::text) <> md5(c.v::text) FROM %s t JOIN copy c USING (id)', rel) INTO result;
     DROP TABLE copy;
     RETURN result;
@@ -62,15 +63,18 @@ BEGIN
     RETURN result;
 END $$;
 CREATE TABLE parts (type text, part text);
-INSERT INTO parts VALUES ('bytea', 'substr(v, 3000, 40)'), ('bytea', 'substr(v, length(v) - 30)'),
+INSERT INTO parts VALUES ('bytea', 'substr(v, 3000, 40)'), ('bytea', 'get_byte(v, 2000)'), ('bytea', 'substr(v, length(v) - 30)'),
     ('text', 'substr(v, 3000, 40)'), ('text', 'right(v, 50)'), ('text', 'left(v, 9)'),
     ('jsonb', $$v->'list'->50->>'s'$$), ('jsonb', $$v->'deep'->'a'->'b'$$), ('jsonb', $$v->>'long'$$),
     ('integer[]', 'v[2000]'), ('integer[]', 'v[3:7]'), ('text[]', 'v[800]'), ('text[]', 'v[100:110]');
 CREATE TABLE changes (type text, change text);
 INSERT INTO changes VALUES ('bytea', $$v || 'more'::bytea$$), ('bytea', $$overlay(v PLACING 'new' FROM 2500)$$),
+    ('bytea', $$set_byte(v, 2100, 0)$$), ('bytea', $$overlay(overlay(overlay(v PLACING repeat('x', 100)::bytea FROM 700)
+        PLACING repeat('y', 100)::bytea FROM 2300) PLACING repeat('z', 100)::bytea FROM 3100)$$),
     ('text', $$v || 'möre'$$), ('text', $$overlay(v PLACING 'ä new word' FROM 2500)$$),
     ('jsonb', $$jsonb_set(v, '{deep,a}', '"new"')$$), ('jsonb', $$v || '{"last": 1}'$$),
-    ('integer[]', 'v || 8'), ('integer[]', 'v[1:1000] || 7 || v[1001:]'), ('text[]', $$v || 'new'::text$$);
+    ('integer[]', 'v || 8'), ('integer[]', 'v[1:1000] || 7 || v[1001:]'),
+    ('integer[]', 'v[1100] = 8'), ('integer[]', 'v[301:400] = array_fill(4, ARRAY[100])'), ('text[]', $$v || 'new'::text$$);
 SQL
     sql -c 'COPY golden FROM STDIN' < <(awk -F '\t' -v OFS='\t' '{ $4 = "\\\\x" $4; print }' "$directory/values")
     sql -c 'COPY golden_rows (id, chunk_id, chunk_seq, encoded) FROM STDIN' <"$directory/rows"
@@ -78,8 +82,11 @@ SQL
     sql <"$PGS_ROOT/test/golden/load.sql"
     is "$(try -c "SELECT count(*) > 10, count(DISTINCT type) FROM golden WHERE md5 <> ''")" 't|5' "$release: there are values of all types"
     is "$(try -c "SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM (SELECT CASE get_byte(chunk_data, 4) WHEN 17 THEN 'head'
-        WHEN 18 THEN 'slice' WHEN 19 THEN 'continuation' WHEN 20 THEN 'tail' END AS kind FROM golden_rows) r")" \
-        "continuation head slice tail" "$release: and rows of all kinds"
+        WHEN 18 THEN 'slice' WHEN 19 THEN 'continuation' WHEN 20 THEN 'tail' WHEN 21 THEN 'patches' END AS kind FROM golden_rows) r")" \
+        "continuation head patches slice tail" "$release: and rows of all kinds"
+    is "$(try -c "SELECT string_agg(DISTINCT format('%s of %s', get_byte(chunk_data, 32 + 12 * get_byte(chunk_data, 22) + 3), type), ', ')
+        FROM golden_rows JOIN golden USING (id) WHERE get_byte(chunk_data, 4) = 17 AND get_byte(chunk_data, 20) = 1")" \
+        "0 of bytea, 0 of integer[], 1 of bytea, 1 of integer[], 2 of bytea, 2 of integer[]" "$release: and patches, with as many layers"
     check "as they were stored"
     is "$(try -c "SELECT name, part FROM golden JOIN parts USING (type) WHERE parts_differ('golden_' || id, part)")" "" \
         "$release: parts of them are read"

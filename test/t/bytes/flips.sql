@@ -33,6 +33,13 @@ INSERT INTO probes (type, look, trusts) VALUES
     ('text[]', 'SELECT v[800] FROM %s', false),
     ('text[]', 'SELECT v[100:110] FROM %s', false),
     ('text[]', 'SELECT cardinality(v) FROM %s', false);
+INSERT INTO probes (type, look, trusts) SELECT to_regtype('hstore'), look, trusts FROM (VALUES
+    ('SELECT md5(v::text) FROM %s', true),
+    ($$SELECT v -> 'k50' FROM %s$$, false),
+    ($$SELECT md5(v -> 'k60') FROM %s$$, false),
+    ($$SELECT v ? 'none' FROM %s$$, false),
+    ($$SELECT v -> ARRAY['k3', 'k120', 'k9'] FROM %s$$, false),
+    ($$SELECT v @> 'k50=>x' FROM %s$$, false)) h(look, trusts) WHERE to_regtype('hstore') IS NOT NULL;
 
 -- changing
 INSERT INTO probes (type, change, look) SELECT type, 'UPDATE %s SET v = ' || new, '' FROM (VALUES
@@ -50,8 +57,18 @@ INSERT INTO probes (type, change, look) SELECT type, 'UPDATE %s SET v = ' || new
     ('int[]', $$v || 5$$),
     ('text[]', $$array_append(v, 'one more')$$),
     ('text[]', $$array_prepend('one more', v)$$),
-    ('text[]', $$v[1:9] || repeat('x', 300) || v[11:]$$)) c(type, new);
-UPDATE probes SET trusts = true WHERE change ~ 'v\[11:\]' OR type = 'jsonb'::regtype AND change IS NOT NULL;
+    ('text[]', $$v[1:9] || repeat('x', 300) || v[11:]$$),
+    (to_regtype('hstore'), $$v || 'k33=>other'$$),
+    (to_regtype('hstore'), $$v - 'k60'::text$$)) c(type, new) WHERE type IS NOT NULL;
+-- a patch, and so many that they become a layer
+INSERT INTO probes (type, change, look) SELECT type, 'UPDATE %s SET v = ' || new, '' FROM (VALUES
+    ('bytea'::regtype, $$set_byte(v, 5100, 0)$$),
+    ('bytea', $$overlay(overlay(overlay(v PLACING repeat('x', 100)::bytea FROM 700) PLACING repeat('y', 100)::bytea FROM 2300)
+        PLACING repeat('z', 100)::bytea FROM 6100)$$)) c(type, new);
+INSERT INTO probes (type, change, look) VALUES
+    ('int[]', 'UPDATE %s SET v[1100] = 8', ''),
+    ('int[]', $$UPDATE %s SET v[301:330] = array_fill(4, ARRAY[30]), v[1301:1330] = array_fill(5, ARRAY[30]), v[2001:2030] = array_fill(6, ARRAY[30])$$, '');
+UPDATE probes SET trusts = true WHERE change ~ 'v\[11:\]' OR type IN ('jsonb'::regtype, to_regtype('hstore')) AND change IS NOT NULL;
 
 -- what an application sends replaces whatever is there; so does its deletion
 INSERT INTO probes (type, change, look, must_succeed) SELECT type, 'UPDATE %s SET v = ' || new, '', true FROM (VALUES
@@ -59,7 +76,8 @@ INSERT INTO probes (type, change, look, must_succeed) SELECT type, 'UPDATE %s SE
     ('text', $$overlay((SELECT v FROM sound.%s) PLACING 'x' FROM 2900)$$),
     ('jsonb', $$jsonb_set((SELECT v FROM sound.%s), '{list,70,s}', '"z"')$$),
     ('int[]', $$(SELECT v || 3 FROM sound.%s)$$),
-    ('text[]', $$(SELECT array_prepend('x', v) FROM sound.%s)$$)) c(type, new);
+    ('text[]', $$(SELECT array_prepend('x', v) FROM sound.%s)$$),
+    (to_regtype('hstore'), $$(SELECT v || 'k33=>z' FROM sound.%s)$$)) c(type, new) WHERE type IS NOT NULL;
 INSERT INTO probes (type, change, look, must_succeed)
 SELECT type, change, look, true FROM (SELECT DISTINCT type FROM forms) t, (VALUES
     ('UPDATE %s SET v = NULL', 'SELECT count(v) FROM %s'),
@@ -76,13 +94,13 @@ INSERT INTO probes (type, change, look) SELECT type, change, look FROM (SELECT D
 UPDATE probes SET look = $$WITH copy AS (INSERT INTO copies.%s SELECT 1, v FROM %s RETURNING *)
     SELECT md5(string_agg(record_send(copy), '')) FROM copy$$ WHERE look = '';
 UPDATE probes SET look = replace(look, 'record_send(copy)', CASE type WHEN 'bytea'::regtype THEN 'v' WHEN 'text'::regtype THEN $$convert_to(v, 'UTF8')$$
-    WHEN 'jsonb'::regtype THEN 'jsonb_send(v)' ELSE 'array_send(v)' END);
+    WHEN 'jsonb'::regtype THEN 'jsonb_send(v)' WHEN to_regtype('hstore') THEN 'hstore_send(v)' ELSE 'array_send(v)' END);
 
 CREATE SCHEMA sound;
 CREATE SCHEMA copies;
 CREATE TABLE queries AS SELECT id AS form, probe, replace(change, '%s', 'form_' || id) AS change, replace(look, '%s', 'form_' || id) AS look,
     -- bytes that are forged are only copied, as core reads whole documents and arrays without doubt
-    regexp_replace(replace(look, '%s', 'form_' || id), 'md5\(string_agg\((jsonb|array)_send\(v\), ''''\)\)', 'count(v)') AS forged_look,
+    regexp_replace(replace(look, '%s', 'form_' || id), 'md5\(string_agg\((jsonb|array|hstore)_send\(v\), ''''\)\)', 'count(v)') AS forged_look,
     must_succeed, trusts, change ~ '^CLUSTER' OR look ~ 'verify' AS slow, look ~ 'verify' AS verify, NULL::text AS answer
 FROM forms JOIN probes USING (type);
 CREATE INDEX ON queries (form);
@@ -156,6 +174,11 @@ CREATE FUNCTION flipped(bytes bytea, at int, n int) RETURNS bytea LANGUAGE sql A
 CREATE FUNCTION renumbered(bytes bytea, at int, n int) RETURNS bytea LANGUAGE sql AS $$
     SELECT overlay(bytes PLACING (ARRAY['\x00000000', '\xffffffff', '\xffffff7f', '\x01000000', '\x00001000', '\xfeffffff']::bytea[])[1 + n % 6] FROM at + 1) $$;
 
+-- The length of what a head says of patches.
+CREATE FUNCTION patches_of(head bytea) RETURNS int LANGUAGE sql AS $$
+    SELECT CASE get_byte(head, 20) WHEN 1 THEN get_byte(head, at) + 256 * get_byte(head, at + 1) ELSE 0 END
+    FROM (SELECT 32 + 12 * get_byte(head, 22)) h(at) $$;
+
 -- One in 'thin' bytes of what is in front of compressed bytes, one in 'step' of those; 'slowly' is for one in 'slow'.
 CREATE PROCEDURE flip_chunks(which int, mode text, thin int, step int, slow int) LANGUAGE plpgsql AS $$
 DECLARE
@@ -169,7 +192,7 @@ BEGIN
     FOR c IN SELECT * FROM chunks WHERE form = which LOOP
         good := row_bytes(toast_of(which), c.place);
         start := length(good) - length(c.chunk_data);
-        headers := start + CASE get_byte(c.chunk_data, 4) & 15 WHEN 1 THEN 32 + 12 * get_byte(c.chunk_data, 22) WHEN 4 THEN 8 ELSE 20 END;
+        headers := start + CASE get_byte(c.chunk_data, 4) & 15 WHEN 1 THEN 32 + 12 * get_byte(c.chunk_data, 22) + patches_of(c.chunk_data) WHEN 4 THEN 8 WHEN 5 THEN 24 ELSE 20 END;
         -- from chunk_id on where damage is meant, or else what the checksum is over
         FOR at IN get_byte(good, 22) .. length(good) - 1 LOOP
             CONTINUE WHEN mode = 'forged' AND at < start + 4;

@@ -44,9 +44,31 @@ FROM forms JOIN (VALUES
     ('text', $$v || ' und zwar größer'$$, $$v || words('x', 30)$$)) c(type, small, large) USING (type)
 WHERE name ~ '^((changed )?none|zstd)';
 
+-- What has a few bytes changed here and there: patches in the head, and layers of them.
+CREATE FUNCTION patches(type regtype, first int, last int) RETURNS text[] LANGUAGE sql AS $$
+    SELECT array_agg(format(CASE type WHEN 'bytea'::regtype THEN 'overlay(v PLACING convert_to(left(words(''%s'', 3), 90), ''UTF8'') FROM %s)'
+        ELSE 'v[%2$s : %2$s + 22] = (SELECT array_agg(i * %1$s) FROM generate_series(1, 23) i)' END, i, i * 149) ORDER BY i % 7, i)
+    FROM generate_series(first, last) i $$;
+INSERT INTO forms (codec, name, type, value, changes)
+SELECT codec, 'patched ' || codec || ', ' || name, type, value, patches(type, first, last) || more
+FROM (VALUES
+    ('none', 'bytes in the head', 'bytea'::regtype, $$convert_to(words('p', 260), 'UTF8')$$, 11, 12, '{}'::text[]),
+    ('lz4', 'numbers in the head', 'int[]', 'numbers(2500)', 1, 1, ARRAY['v[2000] = -1']),
+    ('pglz', 'bytes, a layer', 'bytea', $$convert_to(lines('p', 300), 'UTF8')$$, 11, 20, '{}'),
+    ('zstd', 'numbers, a layer', 'int[]', 'numbers(3000)', 1, 7, ARRAY['v || 5', 'v[2400] = -1']),
+    ('zstd', 'bytes, two layers', 'bytea', $$convert_to(lines('p', 1300), 'UTF8')$$, 11, 61, ARRAY[$$v || 'more'::bytea$$, $$set_byte(v, 700, 1)$$]),
+    ('lz4', 'numbers, two layers', 'int[]', $$(SELECT array_agg(i % 5) FROM generate_series(1, 14000) i)$$, 1, 85, '{}')) v(codec, name, type, value, first, last, more);
+
+-- What an extension's toaster has ordered, if that is there.
+INSERT INTO forms (codec, name, type, value, changes)
+SELECT codec, name || codec || ', pairs', to_regtype('hstore'), $$(SELECT hstore(array_agg('k' || i), array_agg(CASE WHEN i % 60 = 0 THEN words('h', i)
+    WHEN i % 9 > 0 THEN md5(i::text) END)) FROM generate_series(1, 150) i)$$, changes
+FROM (VALUES ('none', '', '{}'::text[]), ('zstd', '', '{}'), ('lz4', 'changed ', ARRAY[$$v || 'k7=>changed'$$, $$v - 'k80'::text$$])) c(codec, name, changes)
+WHERE to_regtype('hstore') IS NOT NULL;
+
 -- Few of them, and no long ones, if psql's variable "few" is set: for golden files.
 \if :{?few}
-DELETE FROM forms WHERE name NOT IN ('none, characters', 'pglz, text', 'pglz, characters', 'pglz, document', 'lz4, characters',
+DELETE FROM forms WHERE name !~ '^patched' AND name NOT IN ('none, characters', 'pglz, text', 'pglz, characters', 'pglz, document', 'lz4, characters',
     'lz4, document', 'zstd, bytes', 'zstd, text', 'zstd, characters', 'zstd, document', 'zstd, numbers', 'zstd, strings',
     'changed lz4, bytes', 'changed lz4, characters', 'changed lz4, document', 'changed lz4, numbers', 'changed lz4, strings',
     'grown zstd, text', 'grown zstd, characters', 'grown changed none, bytes', 'grown changed none, characters');
@@ -63,7 +85,7 @@ BEGIN
         EXECUTE format('INSERT INTO form_%s SELECT 1, %s', f.id, f.value);
         COMMIT;
         FOREACH change IN ARRAY f.changes LOOP
-            EXECUTE format('UPDATE form_%s SET v = %s', f.id, change);
+            EXECUTE format('UPDATE form_%s SET %s', f.id, CASE WHEN change ~ '^v\[[^]]*\] = ' THEN change ELSE 'v = ' || change END);
             COMMIT;
         END LOOP;
     END LOOP;
