@@ -12,6 +12,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "am/dying.h"
+#include "base/stop.h"
 #include "format/pointer.h"
 #include "optimizer/optimizer.h"
 #include "store/reader.h"
@@ -81,6 +82,7 @@ sliced_row_fetch_values(Relation rel, Datum *values, bool *isnull, const Bitmaps
 		if (toastrel == NULL)
 			toastrel = table_open(ptr.va_toastrelid, AccessShareLock);
 		value = fetch_value(toastrel, &ptr, &damage);
+		SLICED_STOP("dying.value-fetched");
 		if (damage == SLICED_SOUND)
 			values[i] = PointerGetDatum(value);
 	}

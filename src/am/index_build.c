@@ -13,6 +13,7 @@
 #include "access/sysattr.h"
 #include "am/am.h"
 #include "am/dying.h"
+#include "base/stop.h"
 #include "catalog/index.h"
 #include "executor/executor.h"
 #include "storage/bufmgr.h"
@@ -75,6 +76,7 @@ fetch_values(IndexBuild *b)
 
 	slot_getallattrs(b->slot);
 	found = sliced_row_fetch_values(b->rel, b->slot->tts_values, b->slot->tts_isnull, b->columns);
+	SLICED_STOP("index.values-fetched");
 	MemoryContextSwitchTo(old);
 	return found || !version_is_over(b);
 }
@@ -95,6 +97,7 @@ build_entry(Relation index, ItemPointer tid, Datum *ctid, bool *ctid_isnull, boo
 	if (b->predicate != NULL && !ExecQual(b->predicate, b->econtext))
 		return;
 	FormIndexDatum(b->info, b->slot, b->estate, values, isnull);
+	SLICED_STOP("index.before-entry");
 	b->callback(index, tid, values, isnull, alive, b->callback_state);
 }
 
@@ -146,6 +149,7 @@ sliced_index_build(Relation rel, Relation index, IndexInfo *info, bool allow_syn
 												 progress, start_block, numblocks, build_entry,
 												 &b, scan);
 	info->ii_BrokenHotChain = ctid.ii_BrokenHotChain;
+	SLICED_STOP("index.entries-made");
 
 	ExecDropSingleTupleTableSlot(b.slot);
 	if (BufferIsValid(b.buffer))

@@ -15,6 +15,7 @@
 #include <limits.h>
 
 #include "base/limits.h"
+#include "base/stop.h"
 #include "miscadmin.h"
 #include "store/patches.h"
 #include "store/patching.h"
@@ -388,6 +389,7 @@ layer_write(SlicedWriter *writer, Oid layer, const SlicedPatchList *list)
 				 size + sliced_patch_size(&list->patches[i], place) <= SLICED_PATCH_ROW);
 		sliced_writer_add_patches(writer, layer, from, i < list->n ? list->patches[i].place :
 								  PG_INT32_MAX, row.patches, row.n);
+		SLICED_STOP("patches.row-added");
 		bytes += size;
 		if (i < list->n)
 			from = list->patches[i].place;
@@ -431,6 +433,7 @@ patches_write_layer(SlicedPatching *p, SlicedPatchList *list, SlicedWriter *writ
 			break;
 		bytes += table->layers[n].bytes;
 		older = layer_read(p, toastrel, table->layers[n].objid);
+		SLICED_STOP("patches.layer-read");
 		*list = patch_list_merge(&newer, &older);
 		patch_list_free(&newer);
 	}
@@ -442,6 +445,7 @@ patches_write_layer(SlicedPatching *p, SlicedPatchList *list, SlicedWriter *writ
 		return;
 	new.objid = sliced_writer_new_id(writer);
 	new.bytes = layer_write(writer, new.objid, list);
+	SLICED_STOP("patches.layer-written");
 	memmove(&table->layers[1], &table->layers[0], table->nlayers * sizeof(SlicedLayer));
 	table->layers[0] = new;
 	table->nlayers++;
@@ -494,7 +498,10 @@ sliced_patching_drop(SlicedPatching *p, Relation toastrel)
 		return;
 	for (int i = 0; i < old->nlayers; i++)
 		if (i < p->nmerged || p->table.nlayers == 0)
+		{
 			sliced_object_delete(toastrel, old->layers[i].objid);
+			SLICED_STOP("patches.layer-deleted");
+		}
 }
 
 void

@@ -46,6 +46,10 @@ CHANGED = ROWS + (
     "UPDATE t SET a = a || 'more'",
 )
 
+# Values with patches in a layer, and in their heads as many as there may be.
+PATCH = "UPDATE t SET d = overlay(d PLACING noise(100, {0}) FROM {0} * 150), r[{0} * 26 : {0} * 26 + 24] = r[{0} : {0} + 24]"
+PATCHED = CHANGED + tuple(PATCH.format(i) for i in range(1, 6))
+
 # A change that comes first in the transaction, of the very values that the steps change.
 EARLIER = "UPDATE t SET n = n + 1, a = a || 'earlier', j = jsonb_set(j, '{k}', '11')"
 
@@ -185,6 +189,10 @@ SCENARIOS = (
            setup=CHANGED + ("UPDATE t SET j = jsonb_set(j, '{k}', '8')",)),
     change("array element", "r[2500] = 17", "true"),
     change("array appended", "r = r || 5"),
+    change("patches, to a layer that merges", PATCH.format(7).removeprefix("UPDATE t SET "), setup=PATCHED),
+    change("patches, to be written anew", "d = overlay(d PLACING noise(5000, 3) FROM 50), r = array_fill(3, ARRAY[400]) || r[401:]", setup=PATCHED),
+    change("patches, a row more of them", "d = " + "".join(["overlay("] * 9) + "d" +
+           "".join(f" PLACING noise(100, {i}) FROM {i} * 700)" for i in range(1, 10)), "id = 3", setup=PATCHED),
     change("a whole value, similar", "a = (SELECT alike FROM whole), j = (SELECT document FROM whole)"),
     change("a whole value, different", "a = (SELECT different FROM whole)"),
     change("null", "a = NULL, j = NULL"),
@@ -221,6 +229,8 @@ SCENARIOS = (
              ("SET default_table_access_method = :am",), modes=(ALONE, SAVEPOINT)),
     Scenario("another type", ("ALTER TABLE t ALTER a TYPE varchar USING a || 'x', ALTER n SET DEFAULT 5",), modes=(ALONE, SAVEPOINT)),
     Scenario("create index", ("CREATE INDEX ON t (md5(a), (j->>'k'))",)),
+    Scenario("create index where rows are dying", ("UPDATE t SET id = id + 10, a = a || 'x' WHERE id < 3", "DELETE FROM t WHERE id = 3",
+             "CREATE INDEX ON t (md5(a), (j->>'k'))"), modes=(ALONE, SAVEPOINT)),
     Scenario("create index concurrently", ("CREATE INDEX CONCURRENTLY i ON t (md5(a))",), again=("DROP INDEX IF EXISTS i",), **BY_ITSELF),
     Scenario("reindex", ("REINDEX TABLE t",), setup=CHANGED + ("CREATE INDEX ON t (md5(a))",), **BY_ITSELF),
     Scenario("label", ("SELECT sliced.alter_column('t', 'a', 'compression=zstd')", "UPDATE t SET a = repeat(a, 3)",
