@@ -48,9 +48,14 @@ for mode in damaged forged; do
         FOR form IN 1 .. (SELECT max(id) FROM forms) LOOP CALL flip_chunks(form, '$mode', $thin, $step, $slow); COMMIT; END LOOP; END \$\$"
     is "$(sql -c "SELECT form, flip, query, got FROM wrong WHERE mode = '$mode' ORDER BY form LIMIT 10")" "" "$mode: the right data, or the right error"
 done
-survives "pointers are changed" sql -c "DO \$\$ BEGIN
-    FOR form IN 1 .. (SELECT max(id) FROM forms) LOOP CALL flip_pointer(form, $times); COMMIT; END LOOP; END \$\$"
-is "$(sql -c "SELECT form, flip, query, got FROM wrong WHERE mode = 'pointer' ORDER BY form LIMIT 10")" "" "pointers: no wrong error"
+# A pointer may call anything compressed; heap, which copies it, has an assertion that it is.
+if [ "$(sql -c 'SHOW debug_assertions')" = off ]; then
+    survives "pointers are changed" sql -c "DO \$\$ BEGIN
+        FOR form IN 1 .. (SELECT max(id) FROM forms) LOOP CALL flip_pointer(form, $times); COMMIT; END LOOP; END \$\$"
+    is "$(sql -c "SELECT form, flip, query, got FROM wrong WHERE mode = 'pointer' ORDER BY form LIMIT 10")" "" "pointers: no wrong error"
+else
+    echo "ok - pointers are changed # SKIP assertions"
+fi
 
 # Growth, on the top level of transactions.
 for mode in damaged forged; do
