@@ -85,6 +85,12 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.alter_table(regclass, text) IS
 'set the options of a table''s columns that have none of their own; NULL removes them';
 
+CREATE FUNCTION sliced.adopt(rel regclass) RETURNS void
+AS 'MODULE_PATHNAME', 'sliced_adopt'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.adopt(regclass) IS
+'give a heap table, with all its partitions, or a materialized view the access method "sliced", without rewriting it';
+
 CREATE FUNCTION sliced.column_options(
     rel regclass,
     OUT col name, OUT type regtype, OUT toaster name, OUT toaster_from text,

@@ -49,6 +49,15 @@ extern TM_Result sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId ci
  */
 extern void sliced_header_adopt(HeapTuple tuple, HeapTuple stored);
 
+/*
+ * adopt.c: tables, and rows, that become ours.  May an update mark a row of core's,
+ * and is nobody going to decode it?
+ */
+extern bool sliced_may_take_rows(Relation rel, uint32 options);
+
+/* Mark the row at 'tid', which is core's, where it is; it says the same as before. */
+extern void sliced_old_row_take(Relation rel, ItemPointer tid);
+
 /* foreign_toast.c: toast relations, and tables, that others have exchanged */
 extern void sliced_new_file_check(Relation rel);
 
@@ -64,6 +73,9 @@ extern void sliced_slot_flatten(Relation rel, TupleTableSlot *slot);
  * afterwards.
  */
 extern void sliced_toast_take_over(Relation rel);
+
+/* Change the access method of a table, or toast relation, in the catalog. */
+extern void sliced_relation_set_am(Oid relid, Oid am);
 
 /* rewrite.c: VACUUM FULL and CLUSTER */
 extern void sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation index,

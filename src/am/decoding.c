@@ -96,7 +96,7 @@ sliced_hides_slices(Relation rel)
 		sliced_logical_decoding == SLICED_DECODING_OFF;
 }
 
-/* Does the row's replica identity include values of ours? */
+/* Does the replica identity of the row, which is marked, include values outside it? */
 bool
 sliced_identity_needs_values(Relation rel, HeapTuple oldtup)
 {
@@ -117,14 +117,13 @@ sliced_identity_needs_values(Relation rel, HeapTuple oldtup)
 	while ((i = bms_next_member(key, i)) >= 0)
 	{
 		AttrNumber	attno = i + FirstLowInvalidHeapAttributeNumber;
-		struct varatt_external ptr;
 		bool		isnull;
 		Datum		value;
 
 		if (attno <= 0 || TupleDescAttr(desc, attno - 1)->attlen != -1)
 			continue;
 		value = heap_getattr(oldtup, attno, desc, &isnull);
-		if (!isnull && sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(value)))
+		if (!isnull && VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value)))
 			result = true;
 	}
 	bms_free(key);

@@ -82,22 +82,27 @@ sliced_slot_flatten(Relation rel, TupleTableSlot *slot)
 	MemoryContextDelete(work);
 }
 
-/* Toast relations have no dependency on their access method: none needs to change. */
 void
-sliced_toast_take_over(Relation rel)
+sliced_relation_set_am(Oid relid, Oid am)
 {
-	Oid			toastrelid = rel->rd_rel->reltoastrelid;
 	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(toastrelid));
+	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(relid));
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", toastrelid);
-	((Form_pg_class) GETSTRUCT(tuple))->relam = rel->rd_rel->relam;
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	((Form_pg_class) GETSTRUCT(tuple))->relam = am;
 	SLICED_STOP("take-over.before-catalog");
 	CatalogTupleUpdate(pg_class, &tuple->t_self, tuple);
 	SLICED_STOP("take-over.catalog-changed");
 	heap_freetuple(tuple);
 	table_close(pg_class, RowExclusiveLock);
+}
+
+/* Toast relations have no dependency on their access method: none needs to change. */
+void
+sliced_toast_take_over(Relation rel)
+{
+	sliced_relation_set_am(rel->rd_rel->reltoastrelid, rel->rd_rel->relam);
 	/* so that whoever opens it from here on, we included, uses our functions */
 	CommandCounterIncrement();
 	SLICED_STOP("take-over.done");

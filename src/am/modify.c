@@ -378,12 +378,41 @@ lock_and_expose(Relation rel, ItemPointer tid, bool expose, LockTupleMode lockmo
 }
 
 /*
- * Update a row of ours, or one that becomes ours.  'oldtup' is marked, or NULL.
+ * Core has updated (or deleted, without 'newtup') the row at 'tid' as one of its own.
+ * Another transaction may have marked it since we looked at it, and then have been
+ * rolled back.  Then core has not deleted the values that the row had.
+ */
+static void
+delete_overlooked_values(Relation rel, ItemPointer tid, HeapTuple oldtup, HeapTuple newtup)
+{
+	HeapTuple	now = fetch_toasted_row(rel, tid);
+	List	   *kept = newtup != NULL ? sliced_row_values(rel, newtup) : NIL;
+
+	if (now != NULL && sliced_tuple_is_marked(now->t_data))
+		sliced_row_delete_values(rel, list_difference_oid(sliced_row_values(rel, oldtup), kept), false);
+	if (now != NULL)
+		heap_freetuple(now);
+	list_free(kept);
+}
+
+static TM_Result
+update_as_core(const Update *u, HeapTuple oldtup, HeapTuple newtup)
+{
+	TM_Result	result = update_row(u, newtup);
+
+	if (result == TM_Ok && oldtup != NULL)
+		delete_overlooked_values(u->rel, u->tid, oldtup, newtup);
+	return result;
+}
+
+/*
+ * Update a row of ours, or one that becomes ours.
  */
 static TM_Result
 update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 {
 	Relation	rel = u->rel;
+	bool		taken = oldtup != NULL && !sliced_tuple_is_marked(oldtup->t_data);
 	bool		hidden = (u->options & TABLE_UPDATE_NO_LOGICAL) != 0;
 	bool		decoded = !hidden && sliced_is_decoded(rel);
 	bool		expose = decoded && oldtup != NULL && sliced_identity_needs_values(rel, oldtup);
@@ -393,6 +422,14 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	TM_Result	result;
 
 	sliced_row_toast(&rt, rel, newtup, oldtup, core_way, &target);
+
+	/* a row of core's becomes ours with the first value that we write for it */
+	if (taken)
+	{
+		if (rt.new_values == NIL)
+			return update_as_core(u, oldtup, newtup);
+		sliced_old_row_take(rel, u->tid);
+	}
 
 	/*
 	 * A pointer that stays is as good as in core for whoever decodes the row,
@@ -408,7 +445,7 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	rt.tuple->t_tableOid = newtup->t_tableOid;
 
 	/* the flag may also be left over from a crash */
-	if (expose || (oldtup != NULL && HeapTupleHasExternal(oldtup)))
+	if (expose || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
 	{
 		*u->lockmode = sliced_update_lock(rel, oldtup, rt.tuple);
 		result = lock_and_expose(rel, u->tid, expose, *u->lockmode, u->cid, u->wait, u->tmfd);
@@ -452,6 +489,7 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 	bool		should_free;
 	HeapTuple	newtup = ExecFetchSlotHeapTuple(slot, true, &should_free);
 	HeapTuple	oldtup = NULL;
+	bool		ours = false;
 	TM_Result	result;
 
 	slot->tts_tableOid = RelationGetRelid(rel);
@@ -460,12 +498,13 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 	if (OidIsValid(rel->rd_rel->reltoastrelid))
 		oldtup = fetch_toasted_row(rel, otid);
 
-	if (oldtup != NULL ? !sliced_tuple_is_marked(oldtup->t_data) :
-		!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(newtup))
-	{
-		/* nothing to toast, or a row that core has toasted and core goes on with */
-		result = update_row(&u, newtup);
-	}
+	if (oldtup != NULL && sliced_tuple_is_marked(oldtup->t_data))
+		ours = true;
+	else if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_row_is_oversized(newtup))
+		ours = oldtup == NULL || sliced_may_take_rows(rel, options);
+
+	if (!ours)
+		result = update_as_core(&u, oldtup, newtup);
 	else
 	{
 		MemoryContext old;
@@ -496,9 +535,14 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, uint32 options
 		row = fetch_toasted_row(rel, tid);
 	if (row == NULL || !sliced_tuple_is_marked(row->t_data))
 	{
+		result = heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);
 		if (row != NULL)
+		{
+			if (result == TM_Ok)
+				delete_overlooked_values(rel, tid, row, NULL);
 			heap_freetuple(row);
-		return heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);
+		}
+		return result;
 	}
 
 	expose = sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);

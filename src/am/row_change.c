@@ -2,7 +2,7 @@
  * row_change.c
  *	  Decides which values of a row have changed, compared with its old version.
  *
- * Pointers that both versions have stay.  Where the old version has a value of
+ * Pointers that both versions have stay, core's too.  Where the old version has a value of
  * ours, the new one may be a promise that is based on it, or turn out to have most
  * of its bytes: then only the difference is written.
  */
@@ -59,8 +59,8 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 }
 
 /*
- * The old version of a column is a value of ours.  Returns true if the new
- * version makes use of it.
+ * The old version of a column is a value outside the row, ours or core's.  Returns
+ * true if the new version makes use of it.
  */
 static bool
 look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
@@ -73,7 +73,7 @@ look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
 		return false;
 	if (VARATT_IS_EXTERNAL_ONDISK(value) && memcmp(value, oldvalue, TOAST_POINTER_SIZE) == 0)
 		col->kept = true;
-	else if (!change || !find_change(row, i, old))
+	else if (!change || !sliced_pointer_is_ours(old) || !find_change(row, i, old))
 		return false;
 	else if (sliced_rope_is_base(col->rope))
 	{
@@ -105,15 +105,17 @@ sliced_row_compare(SlicedRowState *row, HeapTuple oldtup, bool fetch, List **old
 	for (int i = 0; i < row->desc->natts; i++)
 	{
 		struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
-		struct varatt_external ptr;
 
 		if (TupleDescAttr(row->desc, i)->attlen != -1)
 			continue;
 		if (oldtup != NULL && !oldisnull[i] &&
-			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(oldvalues[i])))
+			VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(oldvalues[i])))
 		{
-			if (look_at_old_value(row, i, (struct varlena *) DatumGetPointer(oldvalues[i]),
-								  &ptr, fetch))
+			struct varlena *oldvalue = (struct varlena *) DatumGetPointer(oldvalues[i]);
+			struct varatt_external ptr;
+
+			VARATT_EXTERNAL_GET_POINTER(ptr, oldvalue);
+			if (look_at_old_value(row, i, oldvalue, &ptr, fetch))
 				continue;
 			*old_values = lappend_oid(*old_values, ptr.va_valueid);
 		}

@@ -21,7 +21,7 @@
 typedef struct SlicedRowColumn
 {
 	SlicedColumn options;		/* once they have been asked for, and have a toaster */
-	bool		kept;			/* pointer of ours that the old version has too */
+	bool		kept;			/* pointer that the old version has too */
 	bool		external;		/* pointer to a value yet to be written */
 	bool		tried;			/* compression was tried */
 	struct varlena *raw;		/* what the value was before we compressed it */
@@ -50,7 +50,7 @@ extern const SlicedColumn *sliced_row_column_options(SlicedRowState *row, int i)
 extern void sliced_row_reserve_pointer(SlicedRowState *row, int i, uint32 size);
 
 /*
- * Compare with the old version, a row of ours or NULL: which pointers stay, and
+ * Compare with the old version, which is a row of the table, or NULL: which pointers stay, and
  * which values differ in part only.  Ids of values that go are added to
  * 'old_values'.  With 'fetch', fetch values that belong to another row.
  */

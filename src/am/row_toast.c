@@ -67,9 +67,9 @@ go_core_way(SlicedRowToast *rt, SlicedRowState *row, Datum *original)
 
 		if (row->cols[i].rope != NULL)
 			rt->old_values = lappend_oid(rt->old_values, row->cols[i].rope->base.va_valueid);
-		if (!row->cols[i].kept)
+		if (!row->cols[i].kept ||
+			!sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(row->values[i])))
 			continue;
-		sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(row->values[i]));
 		rt->old_values = lappend_oid(rt->old_values, ptr.va_valueid);
 		original[i] = PointerGetDatum(sliced_pointer_disguise(&ptr));
 	}
@@ -228,11 +228,15 @@ sliced_row_pointers(Relation rel, HeapTuple tuple)
 	heap_deform_tuple(tuple, desc, values, isnull);
 	for (int i = 0; i < desc->natts; i++)
 	{
-		struct varatt_external ptr;
+		struct varlena *value = (struct varlena *) DatumGetPointer(values[i]);
 
-		if (!isnull[i] && TupleDescAttr(desc, i)->attlen == -1 &&
-			sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(values[i])))
-			result = lappend(result, memcpy(palloc(sizeof(ptr)), &ptr, sizeof(ptr)));
+		if (!isnull[i] && TupleDescAttr(desc, i)->attlen == -1 && VARATT_IS_EXTERNAL_ONDISK(value))
+		{
+			struct varatt_external *ptr = palloc(sizeof(struct varatt_external));
+
+			VARATT_EXTERNAL_GET_POINTER(*ptr, value);
+			result = lappend(result, ptr);
+		}
 	}
 	pfree(values);
 	pfree(isnull);
@@ -253,8 +257,8 @@ sliced_row_delete_values(Relation rel, List *valueids, bool speculative)
 	table_close(toastrel, NoLock);
 }
 
-void
-sliced_row_delete(Relation rel, HeapTuple tuple, bool speculative)
+List *
+sliced_row_values(Relation rel, HeapTuple tuple)
 {
 	List	   *pointers = sliced_row_pointers(rel, tuple);
 	List	   *ids = NIL;
@@ -262,7 +266,15 @@ sliced_row_delete(Relation rel, HeapTuple tuple, bool speculative)
 
 	foreach(lc, pointers)
 		ids = lappend_oid(ids, ((struct varatt_external *) lfirst(lc))->va_valueid);
+	list_free_deep(pointers);
+	return ids;
+}
+
+void
+sliced_row_delete(Relation rel, HeapTuple tuple, bool speculative)
+{
+	List	   *ids = sliced_row_values(rel, tuple);
+
 	sliced_row_delete_values(rel, ids, speculative);
 	list_free(ids);
-	list_free_deep(pointers);
 }

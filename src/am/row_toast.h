@@ -2,8 +2,9 @@
  * row_toast.h
  *	  Decides which values of a row stay in it and how the others are stored.
  *
- * A row is wholly ours or wholly core's.  Ours: its oversized values are, or
- * will be, in the toast relation as slices, and its tuple bears the marker.
+ * A row is ours or core's: who is to look after its values.  Ours bears the marker.
+ * Its values are, or will be, in the toast relation as slices, but for those that it
+ * has from when it was core's: they stay as they are until they are replaced.
  */
 #ifndef SLICED_AM_ROW_TOAST_H
 #define SLICED_AM_ROW_TOAST_H
@@ -63,7 +64,7 @@ typedef struct SlicedRowTarget
 } SlicedRowTarget;
 
 /*
- * Toast 'newtup', whose previous version was 'oldtup' (ours, or NULL).
+ * Toast 'newtup', whose previous version was 'oldtup' (or NULL).
  *
  * Unchanged values of 'oldtup' stay as they are; for those that have changed a
  * little, only the difference is written.  With 'core_way' the caller wants a row
@@ -80,12 +81,15 @@ extern void sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup,
 extern void sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer);
 
 /*
- * All pointers to values of ours in 'tuple', which is marked: a list of struct
+ * All pointers to values in 'tuple', as it is on disk: a list of struct
  * varatt_external, palloc'd each.
  */
 extern List *sliced_row_pointers(Relation rel, HeapTuple tuple);
 
-/* Delete what 'tuple', which is marked, points to. */
+/* The same as ids of values. */
+extern List *sliced_row_values(Relation rel, HeapTuple tuple);
+
+/* Delete what 'tuple' points to. */
 extern void sliced_row_delete(Relation rel, HeapTuple tuple, bool speculative);
 
 /* Delete values, by their ids, from the table's toast relation. */

@@ -101,7 +101,9 @@ wait_for_slices(Relation rel, HeapTuple tuple)
 		{
 			bool		in_progress = TransactionIdIsInProgress(xmin);
 
-			if (sliced_value_is_complete(toastrel, ptr->va_valueid, sliced_pointer_size(ptr)))
+			/* core's are from before */
+			if (!sliced_pointer_is_ours(ptr) ||
+				sliced_value_is_complete(toastrel, ptr->va_valueid, sliced_pointer_size(ptr)))
 				break;
 			if (!in_progress)
 			{

@@ -156,6 +156,9 @@ sliced_jsonpath_is_method(JsonPathItemType type)
 	}
 }
 
+/* Has a partitioned table an access method, which new partitions get? */
+#define SLICED_PARTITIONED_TABLES_HAVE_AM	(PG_VERSION_NUM >= 170000)
+
 /* May rows that our snapshot sees have been vacuumed (old_snapshot_threshold)? */
 static inline void
 sliced_snapshot_check_age(void)

@@ -14,7 +14,9 @@
  * On disk a row with such pointers has SLICED_MARKER set and HEAP_HASEXTERNAL
  * clear, so that heapam does not show it to core's toaster.  In a slot, or
  * anywhere else above the access method, it is the other way round.  A row with
- * HEAP_HASEXTERNAL and no marker was toasted by core: never both kinds in one.
+ * HEAP_HASEXTERNAL and no marker has core's pointers only, and core looks after them.
+ * A marked row may have core's too, and whoever writes or deletes it looks after all:
+ * a row of core's that is marked instead of flagged is the same row (am/adopt.c).
  */
 #ifndef SLICED_FORMAT_POINTER_H
 #define SLICED_FORMAT_POINTER_H

@@ -139,9 +139,9 @@ verify_pointer(Verify *v, const struct varlena *value, bool marked)
 	else if (ptr.va_rawsize < VARHDRSZ || VARATT_EXTERNAL_GET_EXTSIZE(ptr) == 0)
 		verify_on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
 						  "the pointer's length is impossible");
-	else if (sliced_pointer_is_ours(&ptr) != marked)
+	else if (sliced_pointer_is_ours(&ptr) && !marked)
 		verify_on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
-						  "the pointer is of another kind than its row");
+						  "the pointer is not core's, but its row is");
 	else
 	{
 		visitor.arg = v;

@@ -46,6 +46,12 @@ BEGIN
                    ' ORDER BY md5(t::text))), '''') FROM %s t', rel) INTO result;
     RETURN result;
 END $$;
+CREATE PROCEDURE adopt() LANGUAGE plpgsql AS $$
+BEGIN
+    IF '{am}' = 'sliced' THEN
+        PERFORM sliced.adopt('t');
+    END IF;
+END $$;
 """
 
 # Lengths at which something changes, and up to which others are picked: most, and all.
@@ -196,7 +202,7 @@ class Script:
             return self.pick(f"ALTER TABLE t SET (toast_tuple_target = {self.pick(128, 500, 2032, 2048, 4080, 8160)})",
                              "ALTER TABLE t RESET (toast_tuple_target)")
         if r == 6:
-            return "ALTER TABLE t SET ACCESS METHOD heap; SELECT contents('t'); ALTER TABLE t SET ACCESS METHOD :am"
+            return f"ALTER TABLE t SET ACCESS METHOD heap; SELECT contents('t'); {self.pick('ALTER TABLE t SET ACCESS METHOD :am', 'CALL adopt()', 'CALL adopt()')}"
         if r == 7:
             return "CLUSTER t USING t_pkey"
         if r == 8:

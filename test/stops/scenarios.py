@@ -36,7 +36,7 @@ STATE = """SELECT contents(), (SELECT array_agg((id, length(a), substr(a, 8990, 
     left(j->>'long', 20), r[2500], get_byte(d, 100))::text ORDER BY id) FROM t)"""
 
 TABLE = """CREATE TABLE t (id int PRIMARY KEY, a text, d bytea, j jsonb, r int[], n int)
-    WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)"""
+ WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)"""
 ROWS = (TABLE, "INSERT INTO t SELECT * FROM fixture")
 
 # Values that consist of pieces and tails.
@@ -49,6 +49,9 @@ CHANGED = ROWS + (
 # Values with patches in a layer, and in their heads as many as there may be.
 PATCH = "UPDATE t SET d = overlay(d PLACING noise(100, {0}) FROM {0} * 150), r[{0} * 26 : {0} * 26 + 24] = r[{0} : {0} + 24]"
 PATCHED = CHANGED + tuple(PATCH.format(i) for i in range(1, 6))
+# A table of heap's in both schemas, and how it becomes a sliced one.
+HEAP_ROWS = (TABLE.replace(" WITH (", " USING heap WITH ("), ROWS[1])
+ADOPT = "DO $$ BEGIN IF ':am' = 'sliced' THEN PERFORM sliced.adopt('t'); END IF; END $$"
 
 # A change that comes first in the transaction, of the very values that the steps change.
 EARLIER = "UPDATE t SET n = n + 1, a = a || 'earlier', j = jsonb_set(j, '{k}', '11')"
@@ -240,6 +243,10 @@ SCENARIOS = (
     Scenario("foreign toast, insert", ("INSERT INTO t SELECT id + 10, a, d, j, r, n FROM t",), sliced_only=FOREIGN, fresh=True),
     Scenario("foreign toast, update", ("UPDATE t SET a = a || 'x', d = NULL",), sliced_only=FOREIGN, fresh=True),
     Scenario("foreign toast, vacuum full", ("VACUUM FULL t",), sliced_only=FOREIGN, fresh=True, **BY_ITSELF),
+    Scenario("adopt", (ADOPT,), setup=HEAP_ROWS, fresh=True),
+    Scenario("adopt, and change", (ADOPT, "UPDATE t SET a = a || 'x', d = NULL"), setup=HEAP_ROWS),
+    Scenario("adopted, update", ("UPDATE t SET a = a || 'x', d = NULL WHERE id < 3",), setup=HEAP_ROWS, sliced_only=(ADOPT,)),
+    Scenario("adopted, delete", ("UPDATE t SET j = jsonb_set(j, '{k}', '11')", "DELETE FROM t WHERE id > 1"), setup=HEAP_ROWS, sliced_only=(ADOPT,)),
     Scenario("decoded update", ("UPDATE t SET a = a || 'x', n = n + 1", "UPDATE t SET n = n + 1"), setup=IDENTITY, before=DECODED),
     Scenario("decoded update, a key is the identity", ("UPDATE t SET a = a || 'x', n = n + 1",), before=DECODED),
     Scenario("decoded delete", ("DELETE FROM t WHERE id > 1",), setup=IDENTITY, before=DECODED),

@@ -50,14 +50,16 @@ class Script:
     def beginning(self):
         """(session, statement) for tables, contents, functions and settings."""
         # VACUUM sleeps for seconds before it gives up to truncate a table that others use.
+        adopted = self.e.chance(0.5)    # made and filled as tables of heap's
         options = "WITH (" + ", ".join(f"{kind}autovacuum_enabled = off, {kind}vacuum_truncate = off" for kind in ("", "toast.")) + ")"
+        using = "USING heap" if adopted else ""
         columns = "(id int PRIMARY KEY, b text, e text, j jsonb, d bytea, k int DEFAULT 0, x text)"
-        yield 0, f"CREATE TABLE t {columns} {options}"
-        yield 0, f"CREATE TABLE u {columns} {options}"
+        yield 0, f"CREATE TABLE t {columns} {using} {options}"
+        yield 0, f"CREATE TABLE u {columns} {using} {options}"
         yield 0, f"CREATE TABLE h {columns} USING heap {options}"
         yield 0, f"CREATE TABLE p {columns} PARTITION BY RANGE (id)"
-        yield 0, f"CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (3) {options}"
-        yield 0, f"CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (3) TO (10) {options}"
+        yield 0, f"CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (3) {using} {options}"
+        yield 0, f"CREATE TABLE p2 PARTITION OF p FOR VALUES FROM (3) TO (10) {using} {options}"
         yield 0, "CREATE TABLE log (what text) USING heap"
         yield 0, "CREATE TABLE child (id int, parent int REFERENCES t) USING heap"
         for table in ("t", "u", "p1", "p2", "h"):
@@ -70,6 +72,9 @@ class Script:
             for row in IDS:
                 values = ", ".join(self.e.whole(kind) for kind in COLUMNS.values())
                 yield 0, f"INSERT INTO {table} (id, {', '.join(COLUMNS)}) VALUES ({row}, {values})"
+        if adopted:
+            for table in TABLES:
+                yield 0, f"DO $$ BEGIN IF current_setting('default_table_access_method') = 'sliced' THEN PERFORM sliced.adopt('{table}'); END IF; END $$"
         yield from self.triggers()
         for _ in range(5):
             yield 0, self.bodies.function()

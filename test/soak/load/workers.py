@@ -280,7 +280,7 @@ class Keeper(Worker):
         |VACUUM FULL hot|VACUUM hot|VERIFY {t}|VERIFY {t}|VERIFY hot""".split("|")
     PRIVATE = """ALTER TABLE private ADD more text DEFAULT repeat('x', 3000)|ALTER TABLE private DROP IF EXISTS more
         |ALTER TABLE private ALTER n TYPE bigint|ALTER TABLE private ALTER n TYPE int|ALTER TABLE private SET ACCESS METHOD heap
-        |ALTER TABLE private SET ACCESS METHOD sliced|ALTER TABLE private SET ACCESS METHOD sliced""".split("|")
+        |ALTER TABLE private SET ACCESS METHOD sliced|ADOPT private|ADOPT private""".split("|")
 
     def set_up(self, conn):
         conn.execute("SET lock_timeout = '3s'")
@@ -289,6 +289,8 @@ class Keeper(Worker):
         self.sleep(self.r.random() * 0.4)
         command = self.r.choice(self.COMMANDS + self.PRIVATE).strip().format(t=self.r.choice(TABLES))
         self.soak.commands[command.split()[0]] = self.soak.commands.get(command.split()[0], 0) + 1
+        if command.startswith("ADOPT"):
+            command = f"SELECT sliced.adopt('{command.split()[1]}')"
         if command.startswith("VERIFY"):
             self.verify(command.split()[1])
             return
