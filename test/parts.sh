@@ -53,6 +53,8 @@ part() {
 script() {
     local name=$1 dir=$PGS_TMP/${1//\//-} start=$SECONDS
     local log=$T/${1//\//-}
+    # it is there if two parts have this script
+    as_user rm -rf "$dir"
     as_user mkdir "$dir"
     (
         export PGS_ROOT=$PGS_TMP/checkout
@@ -65,12 +67,12 @@ script() {
     flock "$T" cat "$log"
 }
 
-# Run the scripts test/$1/*, two at a time.
+# Run the scripts test/$1/*, or those whose names match $2, two at a time.
 scripts() {
     local file
     copy_checkout
     for file in "$root/test/$1"/*.sh "$root/test/$1"/*.py; do
-        [ -x "$file" ] || continue
+        [ -x "$file" ] && [[ ${file##*/} =~ ${2:-} ]] || continue
         [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
         { script "$1/${file##*/}" || echo "not ok - $1/${file##*/} was not run"; } &
     done
@@ -173,6 +175,9 @@ part_upgrade() {
     script t/220_pg_upgrade.sh
 }
 
+# Those scripts of tap that compare functions: what depends on the server most.
+part_same() { scripts t '_same_(functions|jsonb|arrays|hstore)\.'; }
+
 part_model() {
     need python3-psycopg
     server_start model
@@ -259,7 +264,7 @@ has() {
         contrib) [ -d "$root/contrib" ] ;;
         regress) [ -d "$root/test/sql" ] ;;
         isolation) [ -d "$root/test/specs" ] ;;
-        tap | upgrade) [ -d "$root/test/t" ] ;;
+        tap | same | upgrade) [ -d "$root/test/t" ] ;;
         model) [ -d "$root/test/model" ] ;;
         soak) [ -d "$root/test/soak" ] ;;
         unit | fuzz | core | package | citus) [ -x "$root/test/$1/run" ] ;;

@@ -10,9 +10,9 @@
 other_majors=${PGS_MAJORS:-18 17}
 
 # What depends on the server, on most majors and on the newest one.  What has several
-# servers (tap, of which upgrade is a minute) and PostgreSQL's own suites take as long as
-# all the rest.
-short_parts="tree unit regress contrib isolation model upgrade"
+# servers (tap, of which "same" and "upgrade" are parts) and PostgreSQL's own suites take
+# as long as all the rest.
+short_parts="tree unit regress contrib isolation same model upgrade"
 long_parts="tree unit regress contrib isolation model tap core"
 
 # Random sessions on heap tables make servers with assertions fail one of their own,
