@@ -30,6 +30,10 @@ $$;
 
 SELECT make('sliced'), make('heap');
 
+-- labels that are there when the table is distributed
+SELECT sliced.alter_column('docs_sliced', 'body', 'compression=lz4');
+SECURITY LABEL FOR sliced ON TABLE docs_sliced IS 'compression=pglz';
+
 SELECT create_distributed_table('docs_sliced', 'id'), create_distributed_table('parts_sliced', 'id');
 SELECT create_distributed_table('docs_heap', 'id', colocate_with => 'docs_sliced'),
     create_distributed_table('parts_heap', 'id', colocate_with => 'docs_sliced');
@@ -66,6 +70,13 @@ BEGIN
     RETURN QUERY SELECT result FROM run_command_on_placements('refs_' || am,
         'SELECT count(*) || md5(string_agg(md5(t::text), '','' ORDER BY id)) FROM %s t') ORDER BY nodename;
 END $$;
+
+-- what labels all shards have, and what the table has
+CREATE FUNCTION labels() RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT DISTINCT result FROM run_command_on_shards('docs_sliced',
+        $q$SELECT coalesce(string_agg(objsubid || ' ' || label, '; ' ORDER BY objsubid), 'none') FROM pg_seclabel WHERE objoid = '%s'::regclass$q$)
+    ORDER BY 1
+$$;
 
 CREATE FUNCTION shards() RETURNS SETOF regclass LANGUAGE sql AS $$
     SELECT c.oid FROM pg_class c JOIN pg_dist_partition p ON p.logicalrelid = c.oid
