@@ -75,7 +75,11 @@ round_trip(void)
 static void
 damage(void)
 {
-	for (int id = SLICED_CODEC_PGLZ; id < SLICED_N_CODECS; id++)
+	/* Until 15.5 and 16.1 core's pglz may fetch what lies before its output. */
+	bool		guarded = PG_VERSION_NUM >= 160001 ||
+		(PG_VERSION_NUM >= 150005 && PG_VERSION_NUM < 160000);
+
+	for (int id = guarded ? SLICED_CODEC_PGLZ : SLICED_CODEC_PGLZ + 1; id < SLICED_N_CODECS; id++)
 		for (int round = 0; round < 3000; round++)
 		{
 			const SlicedCodec *codec = sliced_codec_get(id);
