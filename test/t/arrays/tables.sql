@@ -7,7 +7,14 @@ SET search_path = :schema, public;
 SET client_min_messages = warning;
 
 -- The bytes as they are: core's function does not know that these are no bytea.
+-- Servers before 15.5 and 16.1 make the same arrays without bitmaps of nulls, so values count there.
+SELECT current_setting('server_version_num')::int AS server \gset
+SELECT :server >= 160001 OR :server BETWEEN 150005 AND 159999 AS bitmaps \gset
+\if :bitmaps
 CREATE FUNCTION raw(anyarray) RETURNS text LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'md5_bytea';
+\else
+CREATE FUNCTION raw(a anyarray) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS 'SELECT md5(a::text)';
+\endif
 -- Long results in short, and their bytes
 CREATE FUNCTION show(a anyarray) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
     BEGIN RETURN concat(left(raw(a), 8), ' ', array_dims(a), ' ', left(a::text, 40)); END $$;
