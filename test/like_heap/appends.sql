@@ -163,6 +163,7 @@ BEGIN
     -- a parallel worker would not know what a promise is
     PERFORM set_config('force_parallel_mode', 'on', true), set_config('parallel_setup_cost', '0', true);
     UPDATE t SET a = r.a || 'parallel' WHERE id = i RETURNING a INTO three;
+    PERFORM must_gather('SELECT max(v) FROM kept WHERE v < ''x''');
     INSERT INTO kept SELECT 'parallel', count(*) || md5(three) FROM kept WHERE v < three;
     one := (SELECT max(v || three) FROM kept WHERE left(v, 500) <> left(three || v, 500));
     INSERT INTO kept VALUES ('max', one);
@@ -382,6 +383,7 @@ SET force_parallel_mode = on;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
+SELECT must_gather('SELECT count(*) FROM numbers WHERE v < ''x''');
 UPDATE t SET a = a || 'parallel' WHERE id > 7;
 DROP TRIGGER count_less ON t;
 SELECT count_kept();

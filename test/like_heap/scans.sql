@@ -72,6 +72,9 @@ SELECT count(*), sum(length(v)), sum(hashtext(v)::bigint), sum(length(b)) FROM t
 SELECT k, count(*), max(md5(v)) FROM t GROUP BY k ORDER BY k;
 SELECT a.id, md5(a.v || b.v) FROM t a JOIN t b ON a.v = b.v WHERE a.k = 1 ORDER BY a.id, b.id LIMIT 5;
 SELECT id, v FROM t WHERE k = 2 ORDER BY id LIMIT 0;
+SELECT must_gather('SELECT count(*), sum(length(v)), sum(hashtext(v)::bigint), sum(length(b)) FROM t');
+SELECT must_gather('SELECT k, count(*), max(md5(v)) FROM t GROUP BY k ORDER BY k');
+SELECT must_gather('CREATE TABLE gathered AS SELECT * FROM t WHERE length(v) > 4000');
 SELECT md5(string_agg(v, '')) FROM (SELECT v FROM t WHERE k > 2 ORDER BY id) s;
 CREATE INDEX t_parallel ON t (md5(v || k));
 CREATE TABLE gathered AS SELECT * FROM t WHERE length(v) > 4000;
