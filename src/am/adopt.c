@@ -100,35 +100,22 @@ check_owner(Oid relid)
 					   get_rel_name(relid));
 }
 
-static const char *
-am_name(Oid am)
-{
-	return OidIsValid(am) ? get_am_name(am) : "none";
-}
-
 /* Can this relation become ours?  Reports why not; false if there is nothing to do. */
 static bool
 check_relation(Relation rel, bool is_partition)
 {
 	const char *name = RelationGetRelationName(rel);
+	char		relkind = rel->rd_rel->relkind;
 
-	switch (rel->rd_rel->relkind)
-	{
-		case RELKIND_RELATION:
-		case RELKIND_MATVIEW:
-			break;
-		case RELKIND_PARTITIONED_TABLE:
-			return SLICED_PARTITIONED_TABLES_HAVE_AM;
-		case RELKIND_FOREIGN_TABLE:
-			if (is_partition)
-				return false;
-			/* FALLTHROUGH */
-		default:
-			ereport(ERROR,
-					errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					errmsg("\"%s\" is not a table or materialized view", name),
-					errdetail_relkind_not_supported(rel->rd_rel->relkind));
-	}
+	if (relkind == RELKIND_PARTITIONED_TABLE)
+		return SLICED_PARTITIONED_TABLES_HAVE_AM;
+	if (relkind == RELKIND_FOREIGN_TABLE && is_partition)
+		return false;
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_MATVIEW)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a table or materialized view", name),
+				errdetail_relkind_not_supported(relkind));
 	if (IsSystemRelation(rel))
 		ereport(ERROR,
 				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -147,7 +134,7 @@ check_relation(Relation rel, bool is_partition)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" cannot be adopted, since its access method is \"%s\"", name,
-					   am_name(rel->rd_rel->relam)),
+					   get_am_name(rel->rd_rel->relam)),
 				errdetail("Only files of access method \"heap\" can be taken as they are."),
 				errhint("ALTER TABLE ... SET ACCESS METHOD sliced writes the table anew."));
 	return true;
