@@ -227,6 +227,8 @@ class Writer(Worker):
             raise Wrong(f"{count} rows for one: {sql[:200]}")
 
     def grow(self, tokens):
+        if self.table == "private":     # this table has a subscriber
+            self.conn.execute("SET LOCAL sliced.logical_decoding = auto")
         row, token = self.r.randrange(HOT_ROWS) + 1, f"<{self.number}:{self.seq + 1}:{'x' * self.r.choice([1, 20, 400])}>"
         self.one(f"UPDATE hot SET v = v || {quoted(token)}, n = n + 1 WHERE id = {row}")
         tokens.append((row, token))
