@@ -58,11 +58,20 @@ catalog_entry_is_new(Relation rel)
 	return result;
 }
 
+/*
+ * Somebody whose changes are decoded may be waiting for the row, and count on
+ * heapam to see by HEAP_HASEXTERNAL that the values are to be logged.  If he is, we are
+ * decoded as well, or hide from that.
+ */
 bool
-sliced_may_take_rows(Relation rel, uint32 options)
+sliced_may_take_row(Relation rel, HeapTuple tuple, uint32 options)
 {
-	return !sliced_toast_is_foreign(rel) && !catalog_entry_is_new(rel) &&
-		((options & TABLE_UPDATE_NO_LOGICAL) != 0 || !sliced_is_decoded(rel));
+	if (sliced_toast_is_foreign(rel) || catalog_entry_is_new(rel))
+		return false;
+	if ((options & TABLE_UPDATE_NO_LOGICAL) != 0)
+		return true;
+	return !sliced_is_decoded(rel) &&
+		!(sliced_hides_slices(rel) && sliced_identity_needs_values(rel, tuple));
 }
 
 void

@@ -50,10 +50,10 @@ extern TM_Result sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId ci
 extern void sliced_header_adopt(HeapTuple tuple, HeapTuple stored);
 
 /*
- * adopt.c: tables, and rows, that become ours.  May an update mark a row of core's,
- * and is nobody going to decode it?
+ * adopt.c: tables, and rows, that become ours.  May an update mark this row of
+ * core's?
  */
-extern bool sliced_may_take_rows(Relation rel, uint32 options);
+extern bool sliced_may_take_row(Relation rel, HeapTuple tuple, uint32 options);
 
 /* Mark the row at 'tid', which is core's, where it is; it says the same as before. */
 extern void sliced_old_row_take(Relation rel, ItemPointer tid);

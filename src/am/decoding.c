@@ -96,7 +96,7 @@ sliced_hides_slices(Relation rel)
 		sliced_logical_decoding == SLICED_DECODING_OFF;
 }
 
-/* Does the replica identity of the row, which is marked, include values outside it? */
+/* Does the replica identity of the row include values outside it? */
 bool
 sliced_identity_needs_values(Relation rel, HeapTuple oldtup)
 {

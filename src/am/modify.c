@@ -501,7 +501,7 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 	if (oldtup != NULL && sliced_tuple_is_marked(oldtup->t_data))
 		ours = true;
 	else if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_row_is_oversized(newtup))
-		ours = oldtup == NULL || sliced_may_take_rows(rel, options);
+		ours = oldtup == NULL || sliced_may_take_row(rel, oldtup, options);
 
 	if (!ours)
 		result = update_as_core(&u, oldtup, newtup);

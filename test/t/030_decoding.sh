@@ -42,6 +42,8 @@ contents() {
 caught_up() {
     on pub -c "CALL public.wait_for_subscriber()" && is "$(contents sub)" "$(contents pub)" "$1"
 }
+on pub -c "CREATE PROCEDURE wait_for_a_lock() LANGUAGE plpgsql AS \$\$
+    BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks WHERE NOT granted) LOOP PERFORM pg_sleep(0.02); END LOOP; END \$\$"
 on pub -c "CREATE PROCEDURE wait_for_subscriber() LANGUAGE plpgsql AS \$\$
 DECLARE upto pg_lsn := pg_current_wal_lsn();
 BEGIN
@@ -171,6 +173,19 @@ for am in heap sliced; do
     on pub -c "COMMIT PREPARED 'held'"
 done
 is "$(cat "$PGS_TMP/held_by_sliced")" "$(cat "$PGS_TMP/held_by_heap")" "others may hold the key of a row that is updated"
+
+# Who hides his changes does not take a row from under somebody who does not.
+on pub -c 'CREATE TABLE adopted (id int, v text) USING heap' -c 'ALTER TABLE adopted REPLICA IDENTITY FULL' \
+    -c 'INSERT INTO adopted SELECT 1, dense(9000, 1)' -c "SELECT sliced.adopt('adopted')" >/dev/null
+slot waiting
+on pub -c "BEGIN; SELECT id FROM adopted FOR UPDATE; PREPARE TRANSACTION 'held'" >/dev/null
+on pub -c 'DELETE FROM adopted' &
+on pub -c "CALL public.wait_for_a_lock()"
+on pub -c 'SET sliced.logical_decoding = off' -c "SET lock_timeout = '300ms'" -c "UPDATE adopted SET v = v || 'x'" 2>/dev/null || true
+on pub -c "COMMIT PREPARED 'held'"
+wait
+is "$(changes waiting)" "table public.adopted: DELETE: id[integer]:1 v[text]:'$a1'" "the identity of a row that somebody else would take"
+on pub -c "SELECT pg_drop_replication_slot('waiting')" >/dev/null
 
 # Slots created while transactions come and go: what a slot decodes is whole.
 on pub -c 'CREATE TABLE race (id serial PRIMARY KEY, who int, v text) USING sliced' -c 'ALTER TABLE race REPLICA IDENTITY FULL'
