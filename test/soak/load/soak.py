@@ -3,8 +3,9 @@
 
 Writers, readers with old snapshots, VACUUM (FULL), CLUSTER, indexes, DDL; sessions
 are cancelled, terminated, and killed, so that the server recovers; a standby follows
-it and is promoted after each round, which the next round goes on with; in every
-second round there is a subscriber.  At the end of a round everything that was
+it, is read from meanwhile, and is promoted after each round, which the next round
+goes on with; in every second round there is a subscriber, and the standby tells the
+primary what it still reads.  At the end of a round everything that was
 committed must be there, on each of the servers.
 
 Nothing may grow without bounds: what a session has in memory, the files, the WAL of
@@ -22,11 +23,12 @@ import time
 import psycopg
 
 from rows import COLUMNS, CREATE, SUMS
-from workers import HOT_ROWS, TABLES, Disturber, Keeper, Reader, Watcher, Writer
+from workers import HOT_ROWS, TABLES, Disturber, Keeper, Reader, StandbyReader, Watcher, Writer
 
-WRITERS, READERS = 4, 2
+WRITERS, READERS, STANDBY_READERS = 4, 2, 1
 ROUND_SECONDS = 36, 240         # at least, at most
 KILL_EVERY = 12, 60
+STANDBY_DELAY = "1500ms"        # replay waits so long for readers: for some that read twice, not for all
 MEMORY_KB = 24000               # that a session may gain once it has warmed up
 FILES = 10, 4000000             # times the bytes of the values; and what is written while a snapshot is open (FILES_HELD times)
 FILES_HELD = 2
@@ -67,6 +69,11 @@ class Server:
             server_start {name} unix_socket_directories=$d/socket""")
         return standby
 
+    def set(self, setting, value):
+        with self.connect() as conn:
+            conn.execute(f"ALTER SYSTEM SET {setting} = '{value}'")
+            conn.execute("SELECT pg_reload_conf()")
+
     def promote(self):
         self.shell(f'"$PGS_BINDIR/pg_ctl" -s -w -D "$PGS_TMP/{self.name}/data" promote')
 
@@ -94,9 +101,10 @@ class Soak:
         self.seed, self.end = seed, time.time() + minutes * 60
         self.round_end = 0
         self.failures, self.kills, self.errors, self.commands = [], 0, {}, {}
-        self.transactions = self.snapshots = 0
+        self.transactions = self.snapshots = self.standby_snapshots = 0
+        self.standby_errors = {}
         self.memory = self.memory_most = self.held = 0
-        self.server = Server("soak0")
+        self.server, self.standby = Server("soak0"), None
         self.host = self.server.host
         self.writers = [Writer(self, f"writer{i}", seed, i) for i in range(WRITERS)]
 
@@ -127,7 +135,9 @@ class Soak:
         self.drop_invalid_indexes()
         self.round_end = time.time() + seconds
         self.writers = [writer.successor(f"{self.seed} {seconds} {self.kills}") for writer in self.writers]
-        workers = [*self.writers, *(Reader(self, f"reader{i}", self.seed + self.kills) for i in range(READERS)),
+        readers = [Reader(self, f"reader{i}", self.seed + self.kills) for i in range(READERS)]
+        standby_readers = [StandbyReader(self, f"standby reader{i}", self.seed + self.kills) for i in range(STANDBY_READERS)]
+        workers = [*self.writers, *readers, *standby_readers,
                    Keeper(self, "keeper", self.seed + self.kills), Watcher(self, "watcher", 0), Disturber(self, "disturber", self.seed + self.kills, kill_every)]
         for worker in workers:
             worker.start()
@@ -135,10 +145,12 @@ class Soak:
             worker.join(seconds + 180)
             if worker.is_alive():
                 self.fail(f"{worker.name} has not come to an end")
+            errors = self.standby_errors if worker in standby_readers else self.errors
             for key, count in worker.errors.items():
-                self.errors[key] = self.errors.get(key, 0) + count
+                errors[key] = errors.get(key, 0) + count
         self.transactions += sum(worker.done for worker in self.writers)
-        self.snapshots += sum(worker.done for worker in workers if isinstance(worker, Reader))
+        self.snapshots += sum(worker.done for worker in readers)
+        self.standby_snapshots += sum(worker.done for worker in standby_readers)
 
     def differences(self, server, tables=TABLES):
         """What a server has that it should not, or lacks."""
@@ -170,9 +182,9 @@ class Soak:
     def check_server(self, server, name, tables=TABLES):
         differences = [d for d in self.differences(server, tables) if d is not None]
         for difference in differences[1:4]:
-            print(f"# {difference}")
+            print(f"# {name}: {difference}")
         rows = sum(len(writer.rows) for writer in self.writers if writer.table in tables)
-        self.check(not differences, differences[0] if differences else f"{name}: {rows} rows and {self.transactions} transactions")
+        self.check(not differences, f"{name}: {differences[0] if differences else f'{rows} rows and {self.transactions} transactions'}")
 
     def probe(self):
         """WAL of one change of each kind, in bytes, for an old value."""
@@ -235,10 +247,10 @@ class Soak:
                 print(f"# {line[:300]}")
 
     def run(self):
-        self.server.start("wal_level=logical", "max_wal_senders=10", "hot_standby=on", "hot_standby_feedback=on", "autovacuum_naptime=3s", "autovacuum_vacuum_cost_delay=0", "wal_keep_size=4GB",
+        self.server.start("wal_level=logical", "max_wal_senders=10", "hot_standby=on", "autovacuum_naptime=3s", "autovacuum_vacuum_cost_delay=0", "wal_keep_size=4GB",
                           "max_wal_size=2GB", "restart_after_crash=on", "log_min_messages=error",
                           "backtrace_functions=getBaseTypeAndTypmod,get_type_io_data,getTypeOutputInfo,get_typlenbyvalalign,get_attstatsslot,lookup_type_cache",
-                          "max_standby_streaming_delay=-1", "deadlock_timeout=200ms")
+                          "deadlock_timeout=200ms")
         with self.server.connect() as conn:
             conn.execute(SETUP)
         subscriber = Server("subscriber")
@@ -249,7 +261,9 @@ class Soak:
         number = 0
         while not self.failures and (number < 2 or time.time() < self.end):
             number += 1
-            standby = self.server.standby(f"soak{number}")
+            standby = self.standby = self.server.standby(f"soak{number}")
+            standby.set("hot_standby_feedback", "off" if number % 2 else "on")
+            standby.set("max_standby_streaming_delay", STANDBY_DELAY)
             if number % 2 == 0:
                 self.subscribe(subscriber)
             left = self.end - time.time()
@@ -257,6 +271,7 @@ class Soak:
             self.round(seconds, max(KILL_EVERY[0], min(KILL_EVERY[1], seconds / 3)))
             if self.failures:
                 break
+            standby.set("max_standby_streaming_delay", "-1")    # whoever checks reads all of it
             self.use_probe()
             self.check_server(self.server, f"round {number}")
             if number % 2 == 0:
@@ -269,6 +284,7 @@ class Soak:
             self.server, self.host = standby, standby.host
             self.check_server(self.server, "the standby, promoted")
         if not self.failures:
+            self.check(self.standby_snapshots > 0, f"{self.standby_snapshots} snapshots on standbys, errors {self.standby_errors}")
             self.check_growth(before)
         else:
             self.show_logs()

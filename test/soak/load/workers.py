@@ -71,7 +71,7 @@ class Worker(threading.Thread):
             work()
             self.done += 1
         except psycopg.Error as e:
-            if not expected(e):
+            if not self.expects(e):
                 raise
             key = e.sqlstate or "lost"
             self.errors[key] = self.errors.get(key, 0) + 1
@@ -79,10 +79,16 @@ class Worker(threading.Thread):
             time.sleep(0.05)
 
     def connect(self):
-        conn = psycopg.connect(host=self.soak.host, port=5432, user="postgres", dbname="postgres", autocommit=True, prepare_threshold=None,
+        conn = psycopg.connect(host=self.host(), port=5432, user="postgres", dbname="postgres", autocommit=True, prepare_threshold=None,
                                application_name=f"soak {self.name}")
         self.set_up(conn)
         return conn
+
+    def host(self):
+        return self.soak.host
+
+    def expects(self, error):
+        return expected(error)
 
     def set_up(self, conn):
         pass
@@ -227,7 +233,7 @@ class Writer(Worker):
             raise Wrong(f"{count} rows for one: {sql[:200]}")
 
     def grow(self, tokens):
-        if self.table == "private":     # this table has a subscriber
+        if self.table == "private":     # the hot rows are published
             self.conn.execute("SET LOCAL sliced.logical_decoding = auto")
         row, token = self.r.randrange(HOT_ROWS) + 1, f"<{self.number}:{self.seq + 1}:{'x' * self.r.choice([1, 20, 400])}>"
         self.one(f"UPDATE hot SET v = v || {quoted(token)}, n = n + 1 WHERE id = {row}")
@@ -268,6 +274,17 @@ class Reader(Worker):
                     raise Wrong(f"row {id} of {table} does not add up")
                 seen.append((table, id, whole))
         return seen
+
+
+class StandbyReader(Reader):
+    """The same on the standby, beside replay, which cancels whoever is in its way for too long."""
+
+    def host(self):
+        return self.soak.standby.host
+
+    def expects(self, error):
+        """Nobody is disturbed there but by replay, which ends the session if it waits for its client."""
+        return error.sqlstate in ("40001", "40P01") or (error.sqlstate is None and "conflict with recovery" in str(error))
 
 
 class Keeper(Worker):
