@@ -12,7 +12,9 @@
  * with core's pointers is the same row with the marker instead of HEAP_HASEXTERNAL,
  * whether that is lost in a crash, or survives the transaction that did it.  Only to
  * heap it is not the same.  So no row is marked before it is certain that the table
- * is not heap's again tomorrow: the adoption was committed, and is on disk.
+ * is not heap's again tomorrow: the adoption was committed, and is on disk.  And
+ * nobody has the row in a slot as it is in its buffer, where it may be marked after he
+ * has looked, if he might pass on the whole tuple (scan.c).
  */
 #include "postgres.h"
 
@@ -90,8 +92,7 @@ sliced_old_row_take(Relation rel, ItemPointer tid)
 
 		if ((header->t_infomask & HEAP_HASEXTERNAL) != 0 && !sliced_tuple_is_marked(header))
 		{
-			header->t_infomask &= ~HEAP_HASEXTERNAL;
-			header->t_infomask2 |= SLICED_MARKER;
+			sliced_tuple_mark(header);
 			MarkBufferDirtyHint(buffer, true);
 		}
 	}

@@ -95,7 +95,7 @@ fetch_toasted_row(Relation rel, ItemPointer tid)
 			tuple.t_len = ItemIdGetLength(lp);
 			tuple.t_self = *tid;
 			tuple.t_tableOid = RelationGetRelid(rel);
-			if (sliced_tuple_is_marked(tuple.t_data) || HeapTupleHasExternal(&tuple))
+			if (sliced_tuple_has_values(tuple.t_data))
 				result = heap_copytuple(&tuple);
 		}
 	}

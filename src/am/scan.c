@@ -7,7 +7,8 @@
  * INSERT INTO other SELECT * FROM ours would copy the pointers instead of the
  * values.  So each callback that fills a slot lets heap do its work and then
  * looks at the tuple: if it is marked, the slot gets a copy of its own with the
- * flag set.
+ * flag set.  So does a row of core's, which has the flag: somebody may mark it at any
+ * moment (adopt.c), he who reads it included.
  *
  * But most queries take columns from the slot, never the tuple.  The slots of
  * their scans say so (am/slot.h): nobody looks, and the tuple stays.
@@ -44,17 +45,17 @@
 static pg_noinline void
 replace_by_flagged_copy(Relation rel, TupleTableSlot *slot)
 {
-	if (sliced_toast_is_foreign(rel))
-		sliced_slot_flatten(rel, slot);
-	else
+	if (!sliced_toast_is_foreign(rel))
 		sliced_slot_copy_flagged(slot);
+	else if (sliced_tuple_is_marked(((HeapTupleTableSlot *) slot)->tuple->t_data))
+		sliced_slot_flatten(rel, slot);
 }
 
 /* The slot has just been filled by heap. */
 static inline void
 restore_flag(Relation rel, TupleTableSlot *slot)
 {
-	if (unlikely(sliced_slot_is_marked(slot)))
+	if (unlikely(sliced_slot_has_values(slot)))
 		replace_by_flagged_copy(rel, slot);
 }
 
@@ -128,7 +129,7 @@ wait_for_slices(Relation rel, HeapTuple tuple)
 static inline bool
 ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
 {
-	if (likely(!sliced_slot_is_marked(slot)))
+	if (likely(!sliced_slot_has_values(slot)))
 		return true;
 	if (scan->rs_snapshot->snapshot_type == SNAPSHOT_DIRTY)
 		return !TransactionIdIsValid(scan->rs_snapshot->xmin) ||
@@ -138,7 +139,7 @@ ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
 }
 
 /*
- * Every row with values of ours, visible to a snapshot taken before now, has
+ * Every row with values outside it, visible to a snapshot taken before now, has
  * rows in the toast relation that nobody can have removed.
  */
 static bool

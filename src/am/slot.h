@@ -26,14 +26,14 @@ sliced_slot_takes_columns_only(const TupleTableSlot *slot)
 	return (slot->tts_flags & SLICED_SLOT_COLUMNS_ONLY) != 0;
 }
 
-/* The slot holds a tuple of heap's, or a copy of one: is it marked? */
+/* The slot holds a tuple as it is on disk: has it values outside? */
 static inline bool
-sliced_slot_is_marked(const TupleTableSlot *slot)
+sliced_slot_has_values(const TupleTableSlot *slot)
 {
-	return sliced_tuple_is_marked(((const HeapTupleTableSlot *) slot)->tuple->t_data);
+	return sliced_tuple_has_values(((const HeapTupleTableSlot *) slot)->tuple->t_data);
 }
 
-/* Put a copy with the flag in the place of the tuple, which is marked. */
+/* Put a copy with the flag, and without the marker, in the place of the tuple. */
 extern void sliced_slot_copy_flagged(TupleTableSlot *slot);
 
 #endif

@@ -25,6 +25,7 @@
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
+#include "port/atomics.h"
 
 /* An unused bit of t_infomask2 in every supported version. */
 #define SLICED_MARKER			0x0800
@@ -35,6 +36,28 @@ static inline bool
 sliced_tuple_is_marked(HeapTupleHeader tup)
 {
 	return (tup->t_infomask2 & SLICED_MARKER) != 0;
+}
+
+/*
+ * Has the row values outside it?  It may be in a buffer without a lock on that, and
+ * somebody may just exchange the flag for the marker, which he sets first.
+ */
+static inline bool
+sliced_tuple_has_values(HeapTupleHeader tup)
+{
+	if ((tup->t_infomask & HEAP_HASEXTERNAL) != 0)
+		return true;
+	pg_read_barrier();
+	return sliced_tuple_is_marked(tup);
+}
+
+/* Exchange the flag for the marker, in a buffer that is locked exclusively. */
+static inline void
+sliced_tuple_mark(HeapTupleHeader tup)
+{
+	tup->t_infomask2 |= SLICED_MARKER;
+	pg_write_barrier();
+	tup->t_infomask &= ~HEAP_HASEXTERNAL;
 }
 
 static inline bool

@@ -173,7 +173,7 @@ verify_row(Verify *v, HeapTuple tuple, Datum *values, bool *isnull)
 		verify_pointer(v, value, marked);
 	}
 	v->column = NULL;
-	if ((nexternal > 0) != (marked || HeapTupleHasExternal(tuple)))
+	if ((nexternal > 0) != sliced_tuple_has_values(tuple->t_data))
 		verify_put(v, kind_names[SLICED_PROBLEM_POINTER], true, InvalidOid, -1,
 				   "the row is not marked as what it is");
 }
@@ -202,7 +202,7 @@ verify_table(Verify *v, Snapshot snapshot)
 			current = hscan->rs_cblock;
 			verify_notice_progress(v, "table", done++, hscan->rs_nblocks);
 		}
-		if (!sliced_tuple_is_marked(tuple->t_data) && !HeapTupleHasExternal(tuple))
+		if (!sliced_tuple_has_values(tuple->t_data))
 			continue;
 		old = MemoryContextSwitchTo(v->work);
 		verify_row(v, tuple, values, isnull);

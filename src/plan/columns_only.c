@@ -90,7 +90,7 @@ return_flagged(PlanState *node)
 {
 	TupleTableSlot *slot = execute_scan[nodeTag(node) - FIRST_TAG] (node);
 
-	if (!TupIsNull(slot) && sliced_slot_is_marked(slot))
+	if (!TupIsNull(slot) && sliced_slot_has_values(slot))
 		sliced_slot_copy_flagged(slot);
 	return slot;
 }
