@@ -208,6 +208,7 @@ sliced_adopt(PG_FUNCTION_ARGS)
 		/* nobody locks what is not his */
 		check_owner(relid);
 		LockRelationOid(relid, AccessExclusiveLock);
+		sliced_method_keep(am);
 	}
 	if (get_rel_name(relid) == NULL)
 		ereport(ERROR,

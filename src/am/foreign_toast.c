@@ -23,6 +23,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "am/am.h"
+#include "base/identity.h"
 #include "base/stop.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
@@ -141,6 +142,7 @@ sliced_new_file_check(Relation rel)
 {
 	char	   *table = table_to_be_repacked(rel);
 
+	sliced_method_keep(rel->rd_rel->relam);
 	if (table != NULL)
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -5,8 +5,11 @@
 #include "postgres.h"
 
 #include "base/identity.h"
+#include "catalog/pg_am.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/relcache.h"
+#include "utils/syscache.h"
 
 const TableAmRoutine *sliced_routine = NULL;
 Oid			sliced_handler_oid = InvalidOid;
@@ -40,4 +43,15 @@ sliced_toast_is_foreign(Relation rel)
 	cache->toast_is_foreign = result;
 	rel->rd_amcache = cache;
 	return result;
+}
+
+void
+sliced_method_keep(Oid am)
+{
+	LockDatabaseObject(AccessMethodRelationId, am, 0, AccessShareLock);
+	if (!SearchSysCacheExists1(AMOID, ObjectIdGetDatum(am)))
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("access method \"sliced\" was dropped meanwhile"),
+				errhint("Somebody has dropped extension pg_sliced."));
 }

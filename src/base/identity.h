@@ -24,6 +24,13 @@ sliced_is_ours(Relation rel)
 }
 
 /*
+ * Before a relation becomes one of the access method: keep the method from being
+ * dropped until the transaction ends, or complain if that has happened.  Older
+ * releases of core do not.
+ */
+extern void sliced_method_keep(Oid am);
+
+/*
  * Does the table have a toast relation that is not ours?  'rel' is a table of
  * ours.  The answer is kept in its relcache entry: whoever gives the table other
  * files, or another toast relation, invalidates that.

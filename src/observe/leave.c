@@ -5,7 +5,9 @@
  * Tables depend on their access method, and that on the extension, so CASCADE
  * would drop every sliced table with its rows, and without CASCADE core's hint is to
  * use it.  An event trigger calls us first.  DROP OWNED drops the extension of a
- * role, and by CASCADE everybody's tables.  All else that leads to the extension,
+ * role, and by CASCADE everybody's tables.  A table that somebody is about to make, of
+ * which we see nothing yet, is waited for: he has locked the access method
+ * (sliced_method_keep()).  All else that leads to the extension,
  * its schema or its functions, core refuses to drop.
  */
 #include "postgres.h"
@@ -14,6 +16,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_seclabel.h"
@@ -22,6 +25,8 @@
 #include "commands/user.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "toaster/label.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -82,6 +87,9 @@ find_tables(List *but_of)
 
 	if (!OidIsValid(am))
 		return NIL;
+	/* nobody waits for those who may not drop the extension anyway */
+	if (has_privs_of_role(GetUserId(), extension_owner()))
+		LockDatabaseObject(AccessMethodRelationId, am, 0, AccessExclusiveLock);
 	rel = table_open(RelationRelationId, AccessShareLock);
 	ScanKeyInit(&key, Anum_pg_class_relam, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(am));
 	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
