@@ -28,13 +28,17 @@ copy_checkout() {
 
 # Run part $1; add what it counted to the totals.
 part() {
-    local log=$T/log/$1 start=$EPOCHREALTIME status ok notok filter='^not ok|^# '
+    local log=$T/log/$1 start=$EPOCHREALTIME status left ok notok filter='^not ok|^# '
     [ -z "${VERBOSE:-}" ] || filter=
     printf '== %s\n' "$1"
     set +e
     (set -e; "part_$1") 2>&1 | tee "$log" | grep --line-buffered -E "$filter"
     status=${PIPESTATUS[0]}
     set -e
+    servers_stop
+    find "$PGS_TMP" -mindepth 1 -maxdepth 1 ! -name initdb ! -name checkout | while read -r left; do
+        clear_away "$left"
+    done
     ok=$(grep -c '^ok' "$log" || true)
     notok=$(grep -c '^not ok' "$log" || true)
     if [ "$status" != 0 ] && [ "$notok" = 0 ]; then
@@ -65,6 +69,12 @@ script() {
     grep -qE '^(not )?ok|^# skipped:' "$log" || echo "not ok - $name tested nothing" >>"$log"
     echo "# $name: $((SECONDS - start)) s" >>"$log"
     flock "$T" cat "$log"
+    clear_away "$dir"
+}
+
+# Data directories, WAL and dumps would soon fill the disk.
+clear_away() {
+    [ -n "${KEEP:-}" ] || rm -rf "$@"
 }
 
 # Run the scripts test/$1/*, or those whose names match $2, two at a time.
