@@ -91,10 +91,53 @@ LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.adopt(regclass) IS
 'give a heap table, with all its partitions, or a materialized view the access method "sliced", without rewriting it';
 
+-- Dictionaries, which short values look back at.
+
+CREATE FUNCTION sliced.train(
+    rel regclass, col name DEFAULT NULL,
+    OUT "table" regclass, OUT "column" name, OUT dictionary oid, OUT samples int,
+    OUT bytes int, OUT tried_bytes bigint, OUT stored_without bigint, OUT stored_with bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_train'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.train(regclass, name) IS
+'make a dictionary for new values of a column, or of all columns, from a sample of those that there are; none where it does not pay';
+
+CREATE FUNCTION sliced.table_dictionaries(
+    rel regclass,
+    OUT "column" name, OUT dictionary oid, OUT in_use boolean, OUT bytes int, OUT samples int,
+    OUT trained_at timestamptz, OUT saves numeric)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_table_dictionaries'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.table_dictionaries(regclass) IS
+'the dictionaries of a table';
+
+CREATE FUNCTION sliced.dictionary_users(
+    rel regclass,
+    OUT dictionary oid, OUT slices bigint, OUT raw_bytes bigint, OUT stored_bytes bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_dictionary_users'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.dictionary_users(regclass) IS
+'how many slices look back at each dictionary of a table; reads all of its toast relation';
+
+CREATE VIEW sliced.dictionaries WITH (security_invoker = true) AS
+SELECT c.oid::pg_catalog.regclass AS rel, d.*
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
+CROSS JOIN LATERAL sliced.table_dictionaries(c.oid::pg_catalog.regclass) d
+WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}')
+    AND a.amhandler OPERATOR(pg_catalog.=) 'sliced.handler'::pg_catalog.regproc;
+COMMENT ON VIEW sliced.dictionaries IS
+'dictionaries of sliced tables; saves: the part of what values took before that they do not take with it';
+GRANT SELECT ON sliced.dictionaries TO PUBLIC;
+
 CREATE FUNCTION sliced.column_options(
     rel regclass,
     OUT col name, OUT type regtype, OUT toaster name, OUT toaster_from text,
-    OUT compression text, OUT compression_from text, OUT level int, OUT level_from text)
+    OUT compression text, OUT compression_from text, OUT level int, OUT level_from text,
+    OUT dictionary text, OUT dictionary_from text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_column_options'
 LANGUAGE C STRICT STABLE PARALLEL UNSAFE;

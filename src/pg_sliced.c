@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "fmgr.h"
 #include "plan/plan.h"
+#include "store/dictionary.h"
 #include "toaster/api.h"
 #include "toaster/column.h"
 #include "toaster/label.h"
@@ -24,6 +25,7 @@ _PG_init(void)
 {
 	sliced_settings_define();
 	sliced_bridge_init();
+	sliced_dictionary_init();
 	sliced_promises_init();
 	sliced_documents_init();
 	sliced_registry_init();

@@ -100,7 +100,7 @@ sliced_column_fetch(const SlicedColumn *column, struct varlena *value)
 	struct varlena *ours;
 	int			codec = column->compression.codec;
 
-	if (!VARATT_IS_EXTERNAL_ONDISK(value))
+	if (!VARATT_IS_EXTERNAL_ONDISK(value) || column->compression.dictionary.id != 0)
 		return detoast_attr(value);
 	VARATT_EXTERNAL_GET_POINTER(ptr, value);
 	if (ptr.va_rawsize - VARHDRSZ > sliced_codec_get(codec)->slice_raw ||
@@ -140,6 +140,7 @@ sliced_column_might_stay_inline(struct varlena *value, SlicedCompression compres
 
 	value = detoast_attr(value);
 	len = VARSIZE_ANY_EXHDR(value);
+	compression.dictionary.id = 0;
 	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, SLICED_PROBE), compression);
 	sliced_draft_free(&probe);
 	/* twice as well as that, say */
@@ -154,12 +155,12 @@ sliced_column_inline_form(SlicedDraft *draft, Size limit)
 	SlicedDraft other;
 	char	   *result;
 
-	/* what zstd leaves too long, no other codec makes short enough */
+	/* what zstd, or a dictionary, leaves too long, no other codec makes short enough */
 	if (draft->first_stored == 0 || draft->first_raw < draft->len ||
 		draft->first_stored > limit)
 		return NULL;
 
-	if (codec != draft->compression.codec)
+	if (codec != draft->compression.codec || draft->first_has_dictionary)
 	{
 		sliced_draft_init(&other, draft->raw, draft->len, (SlicedCompression) {codec});
 		if (other.first_stored == 0 || other.first_raw < other.len)

@@ -29,6 +29,7 @@
 #include "am/am.h"
 #include "am/dying.h"
 #include "am/row_toast.h"
+#include "am/train.h"
 #include "base/identity.h"
 #include "base/options.h"
 #include "base/stop.h"
@@ -544,6 +545,9 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 	}
 
 	SLICED_STOP("rewrite.begun");
+	if (rw.writer != NULL)
+		sliced_train_for_rewrite(oldrel, rw.writer);
+	SLICED_STOP("rewrite.trained");
 	sliced_bridge_enter(&bridge, oldrel);
 	PG_TRY();
 	{

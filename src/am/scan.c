@@ -30,6 +30,7 @@
 #include "am/am.h"
 #include "am/row_toast.h"
 #include "am/slot.h"
+#include "am/train.h"
 #include "base/identity.h"
 #include "base/limits.h"
 #include "executor/tuptable.h"
@@ -170,6 +171,18 @@ sliced_scan_begin(Relation rel, Snapshot snapshot, int nkeys, struct ScanKeyData
 	return scan;
 }
 
+/* When ANALYZE has seen enough of the table, it is time to look after dictionaries. */
+static void
+sliced_scan_end(TableScanDesc scan)
+{
+	Relation	rel = scan->rs_rd;
+	bool		analyzes = (scan->rs_flags & SO_TYPE_ANALYZE) != 0;
+
+	heap_endscan(scan);
+	if (analyzes)
+		sliced_train_if_due(rel);
+}
+
 /* A function by itself: for most rows its caller then just jumps to heap's function. */
 static pg_noinline bool
 next_flagged(TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
@@ -278,6 +291,7 @@ void
 sliced_scan_callbacks(TableAmRoutine *routine)
 {
 	routine->scan_begin = sliced_scan_begin;
+	routine->scan_end = sliced_scan_end;
 	routine->scan_getnextslot = sliced_scan_getnextslot;
 	routine->scan_getnextslot_tidrange = sliced_scan_getnextslot_tidrange;
 	routine->index_fetch_tuple = sliced_index_fetch_tuple;

@@ -54,6 +54,34 @@
 /* Readers take slices up to this length, whatever their codec: part of the format. */
 #define SLICED_SLICE_MAX			(1024 * 1024)
 
+/* Slices up to this length look back at a dictionary, if there is one: longer ones have themselves. */
+#define SLICED_DICTIONARY_RAW		SLICED_LIMIT(64 * 1024, 256)
+
+/* What dictionaries are made of: values from so many pages, and so many bytes together. */
+#define SLICED_TRAIN_PAGES			1000
+#define SLICED_TRAIN_VALUES			SLICED_LIMIT(8000, 2000)
+#define SLICED_TRAIN_BYTES			SLICED_LIMIT(8 * 1024 * 1024, 512 * 1024)
+
+/* A byte of a dictionary for each so many to train on. */
+#define SLICED_TRAIN_FOR_EACH		SLICED_LIMIT(8, 8)
+
+/* A dictionary must save one byte in so many. */
+#define SLICED_TRAIN_GAIN			20
+
+/*
+ * ANALYZE makes the first dictionary when the toast relation has so many pages, and
+ * another one when it has so many times as many as at the last.
+ */
+#define SLICED_TRAIN_PAGES_MIN		SLICED_LIMIT(128, 8)
+#define SLICED_TRAIN_AGAIN			4
+
+/* How thoroughly dictionaries are compressed themselves: they are written once and read once a session. */
+#define SLICED_DICTIONARY_LEVEL		SLICED_LIMIT(9, 9)
+
+/* The longest dictionary, and how many a session keeps in memory. */
+#define SLICED_DICTIONARY_MAX		SLICED_LIMIT(64 * 1024, 1024)
+#define SLICED_DICTIONARIES			SLICED_LIMIT(16, 2)
+
 /*
  * Compression is kept if it saves one byte in so many: at least, by codec.  pglz
  * takes so long to read that a small gain is not worth it.

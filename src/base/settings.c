@@ -12,12 +12,20 @@
 int			sliced_compression = SLICED_CODEC_LZ4;
 int			sliced_zstd_level = 3;
 int			sliced_logical_decoding = SLICED_DECODING_AUTO;
+int			sliced_dictionary = SLICED_DICTIONARY_ON;
 
 static const struct config_enum_entry compression_options[] = {
 	{"none", SLICED_CODEC_NONE, false},
 	{"pglz", SLICED_CODEC_PGLZ, false},
 	{"lz4", SLICED_CODEC_LZ4, false},
 	{"zstd", SLICED_CODEC_ZSTD, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry dictionary_options[] = {
+	{"off", SLICED_DICTIONARY_OFF, false},
+	{"on", SLICED_DICTIONARY_ON, false},
+	{"auto", SLICED_DICTIONARY_AUTO, false},
 	{NULL, 0, false}
 };
 
@@ -64,6 +72,31 @@ sliced_settings_define(void)
 							 PGC_SUSET, 0,
 							 NULL, NULL, NULL);
 
+	DefineCustomEnumVariable("sliced.dictionary",
+							 "Says whether new values look back at a dictionary of their column.",
+							 "With \"on\" they do if sliced.train() has made one, with \"auto\" ANALYZE "
+							 "and VACUUM FULL make one by themselves.",
+							 &sliced_dictionary,
+							 SLICED_DICTIONARY_ON,
+							 dictionary_options,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+
 	sliced_stop_init();
 	MarkGUCPrefixReserved("sliced");
+}
+
+const char *
+sliced_dictionary_use_name(SlicedDictionaryUse use)
+{
+	return dictionary_options[use].name;
+}
+
+int
+sliced_dictionary_use_named(const char *name)
+{
+	for (const struct config_enum_entry *option = dictionary_options; option->name != NULL; option++)
+		if (strcmp(option->name, name) == 0)
+			return option->val;
+	return -1;
 }

@@ -19,6 +19,22 @@ extern PGDLLEXPORT int sliced_compression;	/* a codec id, for columns that name 
 extern PGDLLEXPORT int sliced_zstd_level;
 extern PGDLLEXPORT int sliced_logical_decoding; /* SlicedDecoding */
 
+/*
+ * What becomes of dictionaries.
+ */
+typedef enum SlicedDictionaryUse
+{
+	SLICED_DICTIONARY_OFF,		/* new values look back at none */
+	SLICED_DICTIONARY_ON,		/* they do if there is one */
+	SLICED_DICTIONARY_AUTO		/* and there will be, once there are enough values */
+} SlicedDictionaryUse;
+
+extern PGDLLEXPORT int sliced_dictionary;	/* SlicedDictionaryUse, for columns that say nothing */
+extern const char *sliced_dictionary_use_name(SlicedDictionaryUse use);
+
+/* The use of this name, or -1. */
+extern int	sliced_dictionary_use_named(const char *name);
+
 /* Define the settings; called once, when the library is loaded. */
 extern void sliced_settings_define(void);
 

@@ -36,9 +36,10 @@ sliced_codec_limit(int id, uint32 len)
 }
 
 uint32
-sliced_codec_try(int id, const char *src, uint32 len, char *dst, int level)
+sliced_codec_try(int id, const char *src, uint32 len, char *dst, int level,
+				 SlicedDictionary *dictionary)
 {
 	uint32		limit = sliced_codec_limit(id, len);
 
-	return limit == 0 ? 0 : codecs[id]->compress(src, len, dst, limit, level);
+	return limit == 0 ? 0 : codecs[id]->compress(src, len, dst, limit, level, dictionary);
 }

@@ -11,12 +11,25 @@
 #include "postgres.h"
 
 #include "base/codec_ids.h"
+#include "codec/dictionary.h"
 
-/* How to compress: with which codec, and how thoroughly, if the codec has levels. */
+/* A dictionary where it is stored: store/dictionary.h says what this means.  id 0: none. */
+typedef struct SlicedDictionaryName
+{
+	Oid			relid;
+	uint32		id;
+	uint32		checksum;
+} SlicedDictionaryName;
+
+/*
+ * How to compress: with which codec, how thoroughly, if the codec has levels, and
+ * what short slices look back at.
+ */
 typedef struct SlicedCompression
 {
 	int			codec;
 	int			level;
+	SlicedDictionaryName dictionary;
 } SlicedCompression;
 
 typedef struct SlicedCodec
@@ -32,21 +45,27 @@ typedef struct SlicedCodec
 	/* Levels are 1 to this; 0: it has none. */
 	int			max_level;
 
+	/* Does it look back at dictionaries?  If not, it is never given one. */
+	bool		has_dictionaries;
+
 	/*
 	 * Compress 'len' bytes into at most 'cap' bytes at 'dst', which has room
 	 * for SLICED_COMPRESS_ROOM(len); returns how many were written, or 0 if
-	 * they do not fit.  'level' matters to codecs that have levels.
+	 * they do not fit.  'level' matters to codecs that have levels; 'dictionary'
+	 * may be NULL.
 	 */
 	uint32		(*compress) (const char *src, uint32 len,
-							 char *dst, uint32 cap, int level);
+							 char *dst, uint32 cap, int level,
+							 SlicedDictionary *dictionary);
 
 	/*
 	 * Decompress the first 'want' of the slice's 'rawlen' bytes; 'dst' has room
 	 * for 'want' bytes, not more.  False if the input is not what this codec
-	 * could have written.
+	 * could have written with that dictionary.
 	 */
 	bool		(*decompress) (const char *src, uint32 len,
-							   char *dst, uint32 want, uint32 rawlen);
+							   char *dst, uint32 want, uint32 rawlen,
+							   SlicedDictionary *dictionary);
 } SlicedCodec;
 
 extern const SlicedCodec sliced_codec_none;
@@ -71,6 +90,6 @@ extern uint32 sliced_codec_limit(int id, uint32 len);
  * bytes are better kept as they are.
  */
 extern uint32 sliced_codec_try(int id, const char *src, uint32 len,
-							   char *dst, int level);
+							   char *dst, int level, SlicedDictionary *dictionary);
 
 #endif

@@ -21,39 +21,58 @@
 #include "codec/codec.h"
 
 static uint32
-compress_as_stream(const char *src, uint32 len, char *dst, uint32 cap)
+compress_as_stream(const char *src, uint32 len, char *dst, uint32 cap,
+				   SlicedDictionary *dictionary)
 {
+	const LZ4_stream_t *loaded = dictionary == NULL ? NULL : sliced_dictionary_lz4(dictionary);
 	LZ4_stream_t stream;
 	int			n;
 
-	LZ4_initStream(&stream, sizeof(stream));
+	if (loaded != NULL)
+		stream = *loaded;
+	else if (dictionary != NULL)
+		return 0;
+	else
+		LZ4_initStream(&stream, sizeof(stream));
 	n = LZ4_compress_fast_continue(&stream, src, dst, len, cap, 1);
 	return n > 0 ? n : 0;
 }
 
 static uint32
-lz4_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level)
+lz4_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level,
+				   SlicedDictionary *dictionary)
 {
-	uint32		n = compress_as_stream(src, len, dst, cap);
+	uint32		n = compress_as_stream(src, len, dst, cap, dictionary);
 	int			by_block;
 
-	if (len >= SLICED_LZ4_SHORT_BLOCK || (n > 0 && n < len - len / SLICED_GAIN_LZ4_LONG))
+	if (dictionary != NULL || len >= SLICED_LZ4_SHORT_BLOCK || (n > 0 && n < len - len / SLICED_GAIN_LZ4_LONG))
 		return n;
 	by_block = LZ4_compress_default(src, dst, len, n > 0 ? n - len / SLICED_GAIN_LZ4_SHORTER :
 									Min(cap, len - len / SLICED_GAIN_LZ4_SHORT));
 	if (by_block > 0)
 		return by_block;
-	return n > 0 ? compress_as_stream(src, len, dst, cap) : 0;
+	return n > 0 ? compress_as_stream(src, len, dst, cap, NULL) : 0;
 }
 
 static bool
-lz4_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen)
+lz4_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen,
+					 SlicedDictionary *dictionary)
 {
+	const char *bytes;
+	uint32		nbytes;
 	int			n;
 
 	if (want > rawlen)
 		return false;
-	if (want == rawlen)
+	if (dictionary != NULL)
+	{
+		bytes = sliced_dictionary_bytes(dictionary, &nbytes);
+		if (want == rawlen)
+			n = LZ4_decompress_safe_usingDict(src, dst, len, rawlen, bytes, nbytes);
+		else
+			n = LZ4_decompress_safe_partial_usingDict(src, dst, len, want, want, bytes, nbytes);
+	}
+	else if (want == rawlen)
 		n = LZ4_decompress_safe(src, dst, len, rawlen);
 	else
 		n = LZ4_decompress_safe_partial(src, dst, len, want, want);
@@ -64,6 +83,7 @@ const SlicedCodec sliced_codec_lz4 = {
 	.name = "lz4",
 	.slice_raw = SLICED_SLICE_LZ4,
 	.min_gain = SLICED_GAIN_LZ4,
+	.has_dictionaries = true,
 	.compress = lz4_codec_compress,
 	.decompress = lz4_codec_decompress
 };

@@ -6,7 +6,8 @@
 #include "codec/codec.h"
 
 static bool
-none_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen)
+none_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen,
+				SlicedDictionary *dictionary)
 {
 	if (len != rawlen || want > rawlen)
 		return false;

@@ -25,7 +25,8 @@ static const PGLZ_Strategy strategy = {
 };
 
 static uint32
-pglz_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level)
+pglz_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level,
+					SlicedDictionary *dictionary)
 {
 	int32		n = pglz_compress(src, len, dst, &strategy);
 
@@ -33,7 +34,8 @@ pglz_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int leve
 }
 
 static bool
-pglz_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen)
+pglz_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen,
+					  SlicedDictionary *dictionary)
 {
 	if (want > rawlen)
 		return false;

@@ -11,13 +11,34 @@
 #include "codec/codec.h"
 
 static uint32
-zstd_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level)
+compress_with_dictionary(ZSTD_CCtx *cctx, const char *src, uint32 len, char *dst, uint32 cap,
+						 int level, SlicedDictionary *dictionary)
+{
+	const ZSTD_CDict *digested = sliced_dictionary_zstd(dictionary, level);
+	size_t		n;
+
+	if (digested == NULL)
+		return 0;
+	ZSTD_CCtx_reset(cctx, ZSTD_reset_session_and_parameters);
+	/* whoever stores the slice knows both */
+	ZSTD_CCtx_setParameter(cctx, ZSTD_c_dictIDFlag, 0);
+	ZSTD_CCtx_refCDict(cctx, digested);
+	n = ZSTD_compress2(cctx, dst, cap, src, len);
+	ZSTD_CCtx_reset(cctx, ZSTD_reset_session_and_parameters);
+	return ZSTD_isError(n) ? 0 : n;
+}
+
+static uint32
+zstd_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int level,
+					SlicedDictionary *dictionary)
 {
 	static ZSTD_CCtx *cctx = NULL;
 	size_t		n;
 
 	if (cctx == NULL && (cctx = ZSTD_createCCtx()) == NULL)
 		return 0;
+	if (dictionary != NULL)
+		return compress_with_dictionary(cctx, src, len, dst, cap, level, dictionary);
 	n = ZSTD_compressCCtx(cctx, dst, cap, src, len, level);
 	return ZSTD_isError(n) ? 0 : n;
 }
@@ -32,7 +53,6 @@ zstd_decompress_prefix(ZSTD_DCtx *dctx, const char *src, uint32 len, char *dst, 
 	ZSTD_inBuffer in = {src, len, 0};
 	ZSTD_outBuffer out = {dst, want, 0};
 
-	ZSTD_DCtx_reset(dctx, ZSTD_reset_session_only);
 	while (out.pos < want)
 	{
 		size_t		before = in.pos + out.pos;
@@ -45,11 +65,17 @@ zstd_decompress_prefix(ZSTD_DCtx *dctx, const char *src, uint32 len, char *dst, 
 }
 
 static bool
-zstd_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen)
+zstd_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint32 rawlen,
+					  SlicedDictionary *dictionary)
 {
 	static ZSTD_DCtx *dctx = NULL;
+	const ZSTD_DDict *digested = dictionary == NULL ? NULL : sliced_dictionary_unzstd(dictionary);
 
-	if (want > rawlen || (dctx == NULL && (dctx = ZSTD_createDCtx()) == NULL))
+	if (want > rawlen || (dictionary != NULL && digested == NULL) ||
+		(dctx == NULL && (dctx = ZSTD_createDCtx()) == NULL))
+		return false;
+	ZSTD_DCtx_reset(dctx, ZSTD_reset_session_only);
+	if (ZSTD_isError(ZSTD_DCtx_refDDict(dctx, digested)))
 		return false;
 	if (want < rawlen)
 		return zstd_decompress_prefix(dctx, src, len, dst, want);
@@ -61,6 +87,7 @@ const SlicedCodec sliced_codec_zstd = {
 	.slice_raw = SLICED_SLICE_ZSTD,
 	.min_gain = SLICED_GAIN_ZSTD,
 	.max_level = SLICED_ZSTD_LEVELS,
+	.has_dictionaries = true,
 	.compress = zstd_codec_compress,
 	.decompress = zstd_codec_decompress
 };

@@ -13,6 +13,7 @@ static const char *const texts[] = {
 	[SLICED_SLICE_MISSING] = "the slice is missing",
 	[SLICED_CONTINUATION_MISSING] = "a continuation of the slice is missing",
 	[SLICED_PATCHES_MISSING] = "a row of patches is missing",
+	[SLICED_DICTIONARY_MISSING] = "the dictionary of a slice is missing",
 	[SLICED_NOT_SLICES] = "the value is not stored as slices",
 	[SLICED_ROW_TOO_SHORT] = "row too short",
 	[SLICED_CHECKSUM_MISMATCH] = "checksum mismatch",
@@ -36,14 +37,16 @@ static const char *const texts[] = {
 	[SLICED_SLICE_LENGTH_WRONG] = "slice is shorter or longer than it says",
 	[SLICED_PATCHES_MISPLACED] = "patches in the wrong place",
 	[SLICED_PATCHES_IMPOSSIBLE] = "impossible patches",
+	[SLICED_ENTRY_IMPOSSIBLE] = "impossible entry of a dictionary",
 	[SLICED_CONTINUATION_FOREIGN] = "a continuation does not belong to the slice",
 	[SLICED_ROWS_DO_NOT_ADD_UP] = "the slice's rows do not add up",
 	[SLICED_DECOMPRESSION_FAILED] = "the slice cannot be decompressed",
 	[SLICED_PIECE_IMPOSSIBLE] = "impossible piece",
-	[SLICED_PIECES_TOO_LONG] = "the pieces are longer than the value"
+	[SLICED_PIECES_TOO_LONG] = "the pieces are longer than the value",
+	[SLICED_DICTIONARY_DAMAGED] = "the dictionary of a slice is damaged"
 };
 
-StaticAssertDecl(lengthof(texts) == SLICED_PIECES_TOO_LONG + 1, "a damage has no text");
+StaticAssertDecl(lengthof(texts) == SLICED_DICTIONARY_DAMAGED + 1, "a damage has no text");
 
 const char *
 sliced_damage_text(SlicedDamage damage)

@@ -20,6 +20,7 @@ typedef enum SlicedDamage
 	SLICED_SLICE_MISSING,
 	SLICED_CONTINUATION_MISSING,
 	SLICED_PATCHES_MISSING,
+	SLICED_DICTIONARY_MISSING,
 
 	/* the value is in core's format */
 	SLICED_NOT_SLICES,
@@ -47,13 +48,15 @@ typedef enum SlicedDamage
 	SLICED_SLICE_LENGTH_WRONG,
 	SLICED_PATCHES_MISPLACED,
 	SLICED_PATCHES_IMPOSSIBLE,
+	SLICED_ENTRY_IMPOSSIBLE,
 
 	/* the rows of a slice, or the slices of a value, together */
 	SLICED_CONTINUATION_FOREIGN,
 	SLICED_ROWS_DO_NOT_ADD_UP,
 	SLICED_DECOMPRESSION_FAILED,
 	SLICED_PIECE_IMPOSSIBLE,
-	SLICED_PIECES_TOO_LONG
+	SLICED_PIECES_TOO_LONG,
+	SLICED_DICTIONARY_DAMAGED
 } SlicedDamage;
 
 /* In words that fit behind a colon. */
@@ -63,7 +66,7 @@ extern const char *sliced_damage_text(SlicedDamage damage);
 static inline bool
 sliced_is_missing(SlicedDamage damage)
 {
-	return damage >= SLICED_VALUE_MISSING && damage <= SLICED_PATCHES_MISSING;
+	return damage >= SLICED_VALUE_MISSING && damage <= SLICED_DICTIONARY_MISSING;
 }
 
 /* Is the row as it was written, which its checksum says, but not by a release like this one? */

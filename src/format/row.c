@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "codec/codec.h"
 #include "format/checksum.h"
+#include "format/entry.h"
 #include "format/row.h"
 #include "format/utf8.h"
 
@@ -97,7 +98,7 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 {
 	SlicedRowHeader header = {
 		.kind = (SLICED_FORMAT_VERSION << 4) | row->kind,
-		.codec = row->codec,
+		.codec = row->codec | (row->has_dictionary ? SLICED_ROW_HAS_DICTIONARY : 0),
 		.parts = row->parts,
 		.rawlen = row->rawlen,
 		.storedlen = row->storedlen,
@@ -140,13 +141,17 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 static SlicedDamage
 row_check(const SlicedRow *row, int32 seq)
 {
-	if (sliced_codec_get(row->codec) == NULL)
+	const SlicedCodec *codec = sliced_codec_get(row->codec);
+
+	if (codec == NULL || (row->has_dictionary && !codec->has_dictionaries))
 		return SLICED_CODEC_UNKNOWN;
 	if (row->rawlen > SLICED_SLICE_MAX || row->storedlen > row->rawlen ||
 		row->parts > row->rawlen)
 		return SLICED_SLICE_LENGTH_IMPOSSIBLE;
 	if ((row->codec == SLICED_CODEC_NONE) != (row->storedlen == row->rawlen))
 		return SLICED_CODEC_AND_LENGTH_DISAGREE;
+	if (row->has_dictionary && row->storedlen <= SLICED_DICTIONARY_NAME)
+		return SLICED_SLICE_LENGTH_IMPOSSIBLE;
 	if (row->followers > row->rawlen)
 		return SLICED_CHARACTERS_IMPOSSIBLE;
 
@@ -170,6 +175,10 @@ row_check(const SlicedRow *row, int32 seq)
 				return SLICED_PATCHES_IMPOSSIBLE;
 			if (seq < 1 || row->until <= row->from || row->until > INT_MAX)
 				return SLICED_PATCHES_MISPLACED;
+			break;
+		case SLICED_ROW_ENTRY:
+			if (row->codec != SLICED_CODEC_NONE || row->parts > 0)
+				return SLICED_ENTRY_IMPOSSIBLE;
 			break;
 	}
 	if (row->parts == 0 ? row->payload_len != row->storedlen :
@@ -259,7 +268,8 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 		return SLICED_VERSION_UNKNOWN;
 
 	row->kind = header.kind & 0x0F;
-	row->codec = header.codec;
+	row->codec = header.codec & ~SLICED_ROW_HAS_DICTIONARY;
+	row->has_dictionary = (header.codec & SLICED_ROW_HAS_DICTIONARY) != 0;
 	row->parts = header.parts;
 	row->rawlen = header.rawlen;
 	row->storedlen = header.storedlen;
@@ -272,7 +282,7 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	row->patches = NULL;
 	row->patches_len = 0;
 
-	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_PATCHES ||
+	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_ENTRY ||
 		row->kind == SLICED_ROW_TAIL)
 		return SLICED_KIND_UNKNOWN;
 	if (row->kind == SLICED_ROW_HEAD)

@@ -10,7 +10,7 @@
  *	checksum	over chunk_id, chunk_seq and all bytes from 4 on (checksum.h), so
  *				that neither damaged nor misplaced bytes pass for good ones
  *	kind		format version (high 4 bits) and SlicedRowKind (low 4 bits)
- *	codec		how the slice is compressed
+ *	codec		how the slice is compressed, and SLICED_ROW_HAS_DICTIONARY
  *	parts		head, slice: how many more rows the slice continues in;
  *				continuation: which of these it is, from 1
  *	rawlen		bytes of the slice before compression
@@ -47,6 +47,10 @@
  *
  *	until		the row has all patches of its layer from its first place to this one
  *
+ * If it was compressed with a dictionary (entry.h), the stored bytes begin with that
+ * one's id and checksum.  A row of the directory of dictionaries is of object 0 and
+ * has an entry for its payload.
+ *
  * chunk_seq is -1 for the head, the raw offset of the slice's first byte for a
  * slice or a tail, and that offset plus the part's number for a continuation: a
  * slice of n rows has at least n raw bytes, so the numbers are free.  Of a row of
@@ -75,7 +79,8 @@ typedef enum SlicedRowKind
 	SLICED_ROW_SLICE = 2,
 	SLICED_ROW_CONTINUATION = 3,
 	SLICED_ROW_TAIL = 4,
-	SLICED_ROW_PATCHES = 5
+	SLICED_ROW_PATCHES = 5,
+	SLICED_ROW_ENTRY = 6
 } SlicedRowKind;
 
 /* The bytes before the payload. */
@@ -105,6 +110,9 @@ StaticAssertDecl(sizeof(SlicedHeadHeader) == 12, "head header has holes");
 /* Flags of a head: it has patches. */
 #define SLICED_HEAD_PATCHED		1
 
+/* Flag of a codec. */
+#define SLICED_ROW_HAS_DICTIONARY	0x80
+
 /* Bytes of a tail besides data and padding. */
 #define SLICED_TAIL_HEADER		8
 #define SLICED_TAIL_OVERHEAD	(SLICED_TAIL_HEADER + 4 + 1)
@@ -114,6 +122,7 @@ typedef struct SlicedRow
 {
 	SlicedRowKind kind;
 	uint8		codec;
+	bool		has_dictionary;
 	uint16		parts;
 	uint32		rawlen;
 	uint32		storedlen;

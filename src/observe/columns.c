@@ -7,6 +7,7 @@
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "base/settings.h"
 #include "codec/codec.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -57,8 +58,8 @@ put_column(ReturnSetInfo *rsinfo, Relation rel, int attno)
 	SlicedRegistered *by_default = sliced_registered_default(att->atttypid);
 	NameData	toaster = sources.toaster;
 	char	   *toaster_from = source_text(&sources.toaster_from, relid, att, "type");
-	Datum		values[8];
-	bool		nulls[8] = {false};
+	Datum		values[10];
+	bool		nulls[10] = {false};
 
 	if (sources.missing)
 		toaster_from = psprintf("type, as there is no toaster \"%s\" for it (%s)",
@@ -74,7 +75,10 @@ put_column(ReturnSetInfo *rsinfo, Relation rel, int attno)
 	values[5] = CStringGetTextDatum(source_text(&sources.codec_from, relid, att, "setting"));
 	values[6] = Int32GetDatum(column.compression.level);
 	values[7] = CStringGetTextDatum(source_text(&sources.level_from, relid, att, "setting"));
+	values[8] = CStringGetTextDatum(sliced_dictionary_use_name(column.dictionary));
+	values[9] = CStringGetTextDatum(source_text(&sources.dictionary_from, relid, att, "setting"));
 	nulls[6] = nulls[7] = codec->max_level == 0;
+	nulls[8] = nulls[9] = !codec->has_dictionaries;
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

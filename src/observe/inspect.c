@@ -56,6 +56,8 @@ inspect_on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *
 	Attempt    *attempt = arg;
 
 	inspect_put(attempt->result, i, piece->objid, slice->start, slice->rawlen, slice->storedlen,
+				slice->has_dictionary ?
+				psprintf("%s, dictionary", sliced_codec_get(slice->codec)->name) :
 				sliced_codec_get(slice->codec)->name, slice->nrows);
 }
 

@@ -25,7 +25,7 @@ slice_row_decode(ToastScan *ts, uint32 pos, SlicedRow *row, uint32 *start, bool 
 		return damage;
 	*start = Max(ts->seq, 0);
 	*covers = row->kind != SLICED_ROW_CONTINUATION && row->kind != SLICED_ROW_PATCHES &&
-		row->npieces == 0 &&
+		row->kind != SLICED_ROW_ENTRY && row->npieces == 0 &&
 		*start <= pos && pos - *start < row->rawlen;
 	return SLICED_SOUND;
 }

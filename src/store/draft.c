@@ -8,6 +8,7 @@
 #include "codec/codec.h"
 #include "format/row.h"
 #include "store/draft.h"
+#include "store/slice.h"
 
 /* A draft without anything compressed. */
 static void
@@ -26,9 +27,10 @@ sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, SlicedCompres
 	draft_begin(draft, raw, len, compression);
 	if (compression.codec != SLICED_CODEC_NONE)
 	{
-		draft->first = draft->first_memory = palloc(SLICED_COMPRESS_ROOM(draft->first_raw));
-		draft->first_stored = sliced_codec_try(compression.codec, raw, draft->first_raw,
-											   draft->first_memory, compression.level);
+		draft->first = draft->first_memory = palloc(SLICED_SLICE_ROOM(draft->first_raw));
+		draft->first_stored = sliced_slice_compress(&compression, raw, draft->first_raw,
+													draft->first_memory,
+													&draft->first_has_dictionary);
 	}
 }
 
@@ -37,7 +39,8 @@ sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len,
 				  SlicedCompression compression, const char *stored, uint32 storedlen)
 {
 	draft_begin(draft, raw, len, compression);
-	if (draft->first_raw < len || storedlen > sliced_codec_limit(compression.codec, len))
+	if (draft->first_raw < len || compression.dictionary.id != 0 ||
+		storedlen > sliced_codec_limit(compression.codec, len))
 		sliced_draft_init(draft, raw, len, compression);
 	else
 	{

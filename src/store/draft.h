@@ -28,6 +28,7 @@ typedef struct SlicedDraft
 	/* The first slice, unless it is cut. */
 	uint32		first_raw;		/* raw bytes tried together */
 	uint32		first_stored;	/* 0 if compressing them does not pay */
+	bool		first_has_dictionary;
 	const char *first;			/* the compressed bytes */
 	void	   *first_memory;	/* where they are, or NULL: in the caller's memory */
 } SlicedDraft;

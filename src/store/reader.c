@@ -486,7 +486,7 @@ sliced_value_compressed(Relation toastrel, Oid valueid, uint32 size, int codec, 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	if (sliced_head_find(&ts, valueid, sliced_last_seq(size), &head) == SLICED_SOUND &&
 		head.npieces == 0 &&
-		head.rawlen == size && head.codec == codec &&
+		head.rawlen == size && head.codec == codec && !head.has_dictionary &&
 		sliced_slice_gather(&ts, &head, 0, 0, &slice) == SLICED_SOUND)
 	{
 		result = palloc(room + slice.storedlen);

@@ -4,7 +4,8 @@
  */
 #include "postgres.h"
 
-#include "codec/codec.h"
+#include "base/limits.h"
+#include "store/dictionary.h"
 #include "store/slice.h"
 
 SlicedDamage
@@ -18,6 +19,8 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 	slice->start = start;
 	slice->rawlen = row->rawlen;
 	slice->codec = row->codec;
+	slice->has_dictionary = row->has_dictionary;
+	slice->toastrelid = RelationGetRelid(ts->toastrel);
 	slice->nrows = 1 + row->parts;
 	slice->storedlen = row->storedlen;
 	slice->stored = row->payload;
@@ -49,6 +52,7 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 		if (next.kind != SLICED_ROW_CONTINUATION || ts->seq != start + part ||
 			next.parts != part || next.rawlen != slice->rawlen ||
 			next.storedlen != slice->storedlen || next.codec != slice->codec ||
+			next.has_dictionary != slice->has_dictionary ||
 			!TransactionIdEquals(sliced_scan_inserter(ts), writer))
 			continue;
 		if (next.payload_len > slice->storedlen - have)
@@ -60,10 +64,48 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 	return have == slice->storedlen ? SLICED_SOUND : SLICED_ROWS_DO_NOT_ADD_UP;
 }
 
+uint32
+sliced_slice_compress(const SlicedCompression *compression, const char *raw, uint32 len, char *dst,
+					  bool *has_dictionary)
+{
+	const SlicedDictionaryName *name = &compression->dictionary;
+	SlicedDictionary *dictionary = NULL;
+	uint32		limit = sliced_codec_limit(compression->codec, len);
+	uint32		n;
+
+	if (name->id != 0 && len <= SLICED_DICTIONARY_RAW && limit > SLICED_DICTIONARY_NAME &&
+		sliced_codec_get(compression->codec)->has_dictionaries)
+		(void) sliced_dictionary_find(name, &dictionary);
+	*has_dictionary = dictionary != NULL;
+	if (dictionary == NULL)
+		return sliced_codec_try(compression->codec, raw, len, dst, compression->level, NULL);
+
+	n = sliced_codec_get(compression->codec)->compress(raw, len, dst + SLICED_DICTIONARY_NAME,
+													   limit - SLICED_DICTIONARY_NAME,
+													   compression->level, dictionary);
+	memcpy(dst, &name->id, sizeof(name->id));
+	memcpy(dst + sizeof(name->id), &name->checksum, sizeof(name->checksum));
+	return n == 0 ? 0 : n + SLICED_DICTIONARY_NAME;
+}
+
+/* The dictionary that the slice names. */
+static SlicedDamage
+slice_dictionary(const SlicedSlice *slice, SlicedDictionary **dictionary)
+{
+	SlicedDictionaryName name = {.relid = slice->toastrelid};
+
+	memcpy(&name.id, slice->stored, sizeof(name.id));
+	memcpy(&name.checksum, slice->stored + sizeof(name.id), sizeof(name.checksum));
+	return sliced_dictionary_find(&name, dictionary);
+}
+
 SlicedDamage
 sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *dest)
 {
 	const SlicedCodec *codec = sliced_codec_get(slice->codec);
+	const char *stored = slice->stored;
+	uint32		storedlen = slice->storedlen;
+	SlicedDictionary *dictionary = NULL;
 	char	   *work = dest;
 	bool		ok;
 
@@ -75,9 +117,18 @@ sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *
 		return SLICED_SOUND;
 	}
 
+	if (slice->has_dictionary)
+	{
+		SlicedDamage damage = slice_dictionary(slice, &dictionary);
+
+		if (damage != SLICED_SOUND)
+			return damage;
+		stored += SLICED_DICTIONARY_NAME;
+		storedlen -= SLICED_DICTIONARY_NAME;
+	}
 	if (from > 0)
 		work = palloc(to);
-	ok = codec->decompress(slice->stored, slice->storedlen, work, to, slice->rawlen);
+	ok = codec->decompress(stored, storedlen, work, to, slice->rawlen, dictionary);
 	if (work != dest)
 	{
 		if (ok)

@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "codec/codec.h"
+#include "format/entry.h"
 #include "store/toast_scan.h"
 
 /* A slice whose rows have been gathered, still compressed. */
@@ -15,6 +17,8 @@ typedef struct SlicedSlice
 	uint32		start;			/* raw offset in its object */
 	uint32		rawlen;
 	uint8		codec;
+	bool		has_dictionary;
+	Oid			toastrelid;		/* where that is */
 	uint16		nrows;
 	uint32		storedlen;
 	const char *stored;
@@ -31,6 +35,16 @@ typedef struct SlicedSlice
  */
 extern SlicedDamage sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
 										int32 reseek_to, SlicedSlice *slice);
+
+/*
+ * Compress 'len' bytes to 'dst', which has room for SLICED_SLICE_ROOM(len).  Returns
+ * how many bytes there are to store, 0 if the raw bytes are; '*has_dictionary' is
+ * whether they name a dictionary.
+ */
+extern uint32 sliced_slice_compress(const SlicedCompression *compression, const char *raw, uint32 len,
+									char *dst, bool *has_dictionary);
+
+#define SLICED_SLICE_ROOM(len)	(SLICED_COMPRESS_ROOM(len) + SLICED_DICTIONARY_NAME)
 
 /* Decompress raw bytes [from, to) of the slice, counted from its first. */
 extern SlicedDamage sliced_slice_decompress(const SlicedSlice *slice, uint32 from,

@@ -18,6 +18,7 @@
 #include "catalog/pg_type_d.h"
 #include "executor/tuptable.h"
 #include "storage/bufmgr.h"
+#include "store/dictionary.h"
 #include "store/toast_scan.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -280,5 +281,8 @@ sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset, SlicedDa
 			errmsg("value %u of table \"%s\" is corrupted at offset %u: %s",
 				   valueid, owner_name(toastrel), offset,
 				   sliced_damage_text(damage)),
+			damage == SLICED_DICTIONARY_MISSING || damage == SLICED_DICTIONARY_DAMAGED ?
+			errdetail("The dictionary is value %u of \"%s\".", sliced_dictionary_not_found().id,
+					  RelationGetRelationName(toastrel)) : 0,
 			errhint("Find all damaged values of the table with sliced.verify()."));
 }

@@ -18,6 +18,7 @@
 #include "store/batch.h"
 #include "store/cursor.h"
 #include "store/layout.h"
+#include "store/slice.h"
 #include "store/toast_scan.h"
 #include "store/writer.h"
 
@@ -150,21 +151,17 @@ count_followers(const CutObject *object, uint32 start, const char *raw, uint32 l
 
 /* Add one compressed slice, cut into as many rows as it takes. */
 static void
-slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, int codec, const char *raw,
-					   uint32 rawlen, const char *stored, uint32 storedlen)
+slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, SlicedRow row,
+					   const char *raw, const char *stored)
 {
-	SlicedRow	row = {
-		.codec = codec,
-		.rawlen = rawlen,
-		.storedlen = storedlen,
-		.followers = count_followers(object, start, raw, rawlen)
-	};
+	uint32		storedlen = row.storedlen;
 	uint32		overhead = slice_begin(object, &row, start);
 	bool		quarters = false;
 	uint32		first = sliced_row_cut(storedlen, overhead, &quarters);
 	bool		later = quarters;
 	uint32		done;
 
+	row.followers = count_followers(object, start, raw, row.rawlen);
 	for (done = first; done < storedlen; row.parts++)
 		done += sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader), &later);
 
@@ -238,25 +235,33 @@ object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char 
 		uint32		rawlen = Min(len - done, codec->slice_raw);
 		const char *stored;
 		uint32		storedlen;
+		bool		has_dictionary;
 
 		if (draft != NULL && done == 0)
 		{
 			stored = draft->first;
 			storedlen = sliced_draft_stored(draft);
+			has_dictionary = draft->first_has_dictionary;
 		}
 		else
 		{
 			if (work == NULL)
-				work = palloc(SLICED_COMPRESS_ROOM(codec->slice_raw));
+				work = palloc(SLICED_SLICE_ROOM(codec->slice_raw));
 			stored = work;
-			storedlen = sliced_codec_try(compression.codec, raw + done, rawlen, work,
-										 compression.level);
+			storedlen = sliced_slice_compress(&compression, raw + done, rawlen, work,
+											  &has_dictionary);
 		}
 
 		if (storedlen > 0)
 		{
-			slice_write_compressed(w, object, start + done, compression.codec, raw + done, rawlen,
-								   stored, storedlen);
+			SlicedRow	row = {
+				.codec = compression.codec,
+				.has_dictionary = has_dictionary,
+				.rawlen = rawlen,
+				.storedlen = storedlen
+			};
+
+			slice_write_compressed(w, object, start + done, row, raw + done, stored);
 			done += rawlen;
 		}
 		else
@@ -405,6 +410,21 @@ sliced_writer_add_patches(SlicedWriter *w, Oid layer, uint32 from, uint32 until,
 		payload += sliced_patch_encode(payload, &patches[i], place);
 	sliced_batch_add(&w->batch, layer, 1 + from, &row);
 	pfree((char *) row.payload);
+}
+
+void
+sliced_writer_add_entry(SlicedWriter *w, int32 seq, const SlicedEntry *entry)
+{
+	SlicedRow	row = {
+		.kind = SLICED_ROW_ENTRY,
+		.codec = SLICED_CODEC_NONE,
+		.rawlen = sizeof(SlicedEntry),
+		.storedlen = sizeof(SlicedEntry),
+		.payload = (const char *) entry,
+		.payload_len = sizeof(SlicedEntry)
+	};
+
+	sliced_batch_add(&w->batch, InvalidOid, seq, &row);
 }
 
 /* A tail with room for 'capacity' bytes. */

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "format/entry.h"
 #include "format/patches.h"
 #include "format/pieces.h"
 #include "storage/block.h"
@@ -76,6 +77,9 @@ extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid, const Slic
 /* Add a row of 'n' patches to a layer: all that it has at places [from, until). */
 extern void sliced_writer_add_patches(SlicedWriter *writer, Oid layer, uint32 from, uint32 until,
 									  const SlicedPatch *patches, int n);
+
+/* Add a row to the directory of dictionaries. */
+extern void sliced_writer_add_entry(SlicedWriter *writer, int32 seq, const SlicedEntry *entry);
 
 /* Add a tail, with room for 'capacity' bytes of which 'len' are there already. */
 extern void sliced_writer_add_tail(SlicedWriter *writer, Oid objid, uint32 start,

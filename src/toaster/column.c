@@ -1,6 +1,6 @@
 /*
  * column.c
- *	  What holds for a column: its toaster, its codec, its level.
+ *	  What holds for a column: its toaster, its codec, its level, its dictionary.
  *
  * What the labels say of a table's columns is kept until the table changes, or one
  * that it is a partition of, or some function, which may be a toaster's.  Entries
@@ -18,6 +18,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/toast_compression.h"
+#include "base/identity.h"
 #include "base/invalidation.h"
 #include "base/settings.h"
 #include "base/stop.h"
@@ -28,6 +29,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
+#include "store/dictionary.h"
 #include "toaster/column.h"
 #include "toaster/label.h"
 #include "toaster/registry.h"
@@ -44,9 +46,11 @@ typedef struct Labelled
 	Oid			function;		/* the toaster's; InvalidOid: it cannot be used */
 	int			codec;			/* -1: the setting's */
 	int			level;			/* 0: the setting's */
+	int			dictionary;		/* -1: the setting's */
 	SlicedSource toaster_from;
 	SlicedSource codec_from;
 	SlicedSource level_from;
+	SlicedSource dictionary_from;
 } Labelled;
 
 typedef struct Entry
@@ -172,6 +176,11 @@ apply(Labelled *to, const SlicedLabel *label, SlicedSource from, Oid type)
 		to->level = label->level;
 		to->level_from = from;
 	}
+	if (label->dictionary >= 0 && to->dictionary < 0)
+	{
+		to->dictionary = label->dictionary;
+		to->dictionary_from = from;
+	}
 }
 
 typedef struct FoundLabel
@@ -273,7 +282,7 @@ collect_labels(TupleDesc desc, Oid relid, List *ancestors)
 		{
 			labelled = palloc0(desc->natts * sizeof(Labelled));
 			for (int i = 0; i < desc->natts; i++)
-				labelled[i].codec = -1;
+				labelled[i].codec = labelled[i].dictionary = -1;
 		}
 		apply_labels(labelled, desc, lfirst_oid(lc), labels, lfirst_oid(lc) == relid);
 	}
@@ -441,6 +450,21 @@ compression_of(Form_pg_attribute att, const Labelled *labelled, Oid relid, Slice
 	return result;
 }
 
+/*
+ * What new values of the column look back at.  Looking that up may change what is
+ * remembered of labels.
+ */
+static void
+add_dictionary(SlicedColumn *column, Relation rel, int attno)
+{
+	Oid			toastrelid = rel->rd_rel->reltoastrelid;
+
+	if (column->dictionary != SLICED_DICTIONARY_OFF && OidIsValid(toastrelid) &&
+		sliced_codec_get(column->compression.codec)->has_dictionaries && sliced_is_ours(rel) &&
+		!sliced_toast_is_foreign(rel))
+		column->compression.dictionary = sliced_dictionary_current(toastrelid, attno);
+}
+
 static void
 warn(const Entry *entry, Relation rel, int attno)
 {
@@ -468,6 +492,8 @@ sliced_column(Relation rel, int attno)
 	SlicedColumn result;
 
 	result.compression = compression_of(att, labelled, entry->relid, &codec_from);
+	result.dictionary = labelled != NULL && labelled->dictionary >= 0 ? labelled->dictionary :
+		sliced_dictionary;
 	if (labelled != NULL && !entry->warned && NameStr(labelled->name)[0] != '\0' &&
 		!OidIsValid(labelled->function))
 	{
@@ -476,6 +502,7 @@ sliced_column(Relation rel, int attno)
 		entry = find_entry(rel, attno);
 	}
 	result.toaster = entry_toaster(entry, rel, attno);
+	add_dictionary(&result, rel, attno);
 	return result;
 }
 
@@ -489,14 +516,18 @@ sliced_column_explain(Relation rel, int attno, SlicedColumnSources *sources)
 
 	memset(sources, 0, sizeof(*sources));
 	result.compression = compression_of(att, labelled, entry->relid, &sources->codec_from);
+	result.dictionary = labelled != NULL && labelled->dictionary >= 0 ? labelled->dictionary :
+		sliced_dictionary;
 	if (labelled != NULL)
 	{
 		sources->toaster = labelled->name;
 		sources->missing = NameStr(labelled->name)[0] != '\0' && !OidIsValid(labelled->function);
 		sources->toaster_from = labelled->toaster_from;
 		sources->level_from = labelled->level_from;
+		sources->dictionary_from = labelled->dictionary_from;
 	}
 	result.toaster = entry_toaster(entry, rel, attno);
+	add_dictionary(&result, rel, attno);
 	return result;
 }
 

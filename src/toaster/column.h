@@ -1,8 +1,8 @@
 /*
  * column.h
- *	  What holds for a column: its toaster, its codec, its level.
+ *	  What holds for a column: its toaster, its codec, its level, its dictionary.
  *
- * Who comes first decides, for each of the three by itself:
+ * Who comes first decides, for each of them by itself:
  *
  *	  the column's label (toaster/label.h)
  *	  SET COMPRESSION of the column
@@ -30,6 +30,7 @@ typedef struct SlicedColumn
 {
 	const SlicedToaster *toaster;
 	SlicedCompression compression;
+	int			dictionary;		/* SlicedDictionaryUse */
 } SlicedColumn;
 
 /*
@@ -71,6 +72,7 @@ typedef struct SlicedColumnSources
 	SlicedSource toaster_from;
 	SlicedSource codec_from;
 	SlicedSource level_from;
+	SlicedSource dictionary_from;
 } SlicedColumnSources;
 
 /* The same as sliced_column(), without a warning, and why. */

@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/settings.h"
 #include "base/stop.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
@@ -95,6 +96,7 @@ sliced_label_read(const char *text, SlicedLabel *label)
 
 	memset(label, 0, sizeof(*label));
 	label->codec = -1;
+	label->dictionary = -1;
 	while (next_option(&rest, &key, &value))
 	{
 		if (value == NULL)
@@ -105,6 +107,8 @@ sliced_label_read(const char *text, SlicedLabel *label)
 			label->codec = sliced_codec_named(value);
 		else if (strcmp(key, "level") == 0)
 			label->level = read_level(value);
+		else if (strcmp(key, "dictionary") == 0)
+			label->dictionary = sliced_dictionary_use_named(value);
 	}
 	pfree(copy);
 }
@@ -148,11 +152,11 @@ check_text(const char *text)
 	while (next_option(&rest, &key, &value))
 	{
 		if (strcmp(key, "toaster") != 0 && strcmp(key, "compression") != 0 &&
-			strcmp(key, "level") != 0)
+			strcmp(key, "level") != 0 && strcmp(key, "dictionary") != 0)
 			ereport(ERROR,
 					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("unrecognized option \"%s\"", key),
-					errhint("Options are toaster, compression and level, as in 'toaster=jsonb, compression=zstd, level=9'."));
+					errhint("Options are toaster, compression, level and dictionary, as in 'toaster=jsonb, compression=zstd, level=9, dictionary=auto'."));
 		if (value == NULL || *value == '\0')
 			ereport(ERROR,
 					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -174,6 +178,11 @@ check_text(const char *text)
 					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("invalid compression level \"%s\"", value),
 					errhint("Compression methods with levels are %s.", codec_levels()));
+		if (strcmp(key, "dictionary") == 0 && sliced_dictionary_use_named(value) < 0)
+			ereport(ERROR,
+					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("unrecognized use of dictionaries \"%s\"", value),
+					errhint("Available are off, on, auto."));
 	}
 	if (seen == NIL)
 		ereport(ERROR,

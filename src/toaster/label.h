@@ -2,7 +2,7 @@
  * label.h
  *	  Labels of provider "sliced": what tables and columns want of us.
  *
- * "toaster=jsonb, compression=zstd, level=9", in pg_seclabel, where dumps and
+ * "toaster=jsonb, compression=zstd, level=9, dictionary=auto", in pg_seclabel, where dumps and
  * upgrades find it.  toaster/column.h says what follows from the labels of a
  * table, its columns and the tables that it is a partition of.
  */
@@ -18,6 +18,7 @@ typedef struct SlicedLabel
 	char		toaster[NAMEDATALEN];	/* empty: does not say */
 	int			codec;			/* -1: does not say */
 	int			level;			/* 0: does not say */
+	int			dictionary;		/* SlicedDictionaryUse; -1: does not say */
 } SlicedLabel;
 
 /*

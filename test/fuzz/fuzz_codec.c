@@ -27,16 +27,16 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 
 	/* exact allocations, so that the sanitizer sees every step too far */
 	out = malloc(want + 1);
-	codec->decompress(input, len, out, want, rawlen);
+	codec->decompress(input, len, out, want, rawlen, NULL);
 	free(out);
 
 	out = malloc(SLICED_COMPRESS_ROOM(len));
-	n = sliced_codec_try(data[0] % SLICED_N_CODECS, input, len, out, 3);
+	n = sliced_codec_try(data[0] % SLICED_N_CODECS, input, len, out, 3, NULL);
 	if (n > 0)
 	{
 		char	   *back = malloc(len);
 
-		if (!codec->decompress(out, n, back, len, len) || memcmp(input, back, len) != 0)
+		if (!codec->decompress(out, n, back, len, len, NULL) || memcmp(input, back, len) != 0)
 			abort();
 		free(back);
 	}

@@ -51,7 +51,7 @@ round_trip(void)
 				uint32		n;
 
 				fill(how, len);
-				n = sliced_codec_try(id, raw, len, packed, 3);
+				n = sliced_codec_try(id, raw, len, packed, 3, NULL);
 				if (n == 0)
 				{
 					check(how > 0 || len < 100);
@@ -64,7 +64,7 @@ round_trip(void)
 					uint32		want = (uint64) len * part / 4;
 
 					memset(unpacked, '#', sizeof(unpacked));
-					check(codec->decompress(packed, n, unpacked, want, len));
+					check(codec->decompress(packed, n, unpacked, want, len, NULL));
 					check(memcmp(raw, unpacked, want) == 0);
 					check(unpacked[want] == '#');
 				}
@@ -87,14 +87,14 @@ damage(void)
 			uint32		n;
 
 			fill(1 + rnd() % 2, len);
-			n = sliced_codec_try(id, raw, len, packed, 3);
+			n = sliced_codec_try(id, raw, len, packed, 3, NULL);
 			if (n == 0)
 				continue;
 			for (int i = 1 + rnd() % 4; i > 0; i--)
 				packed[rnd() % n] ^= 1 << rnd() % 8;
 			memset(unpacked, '#', sizeof(unpacked));
 			codec->decompress(packed, rnd() % 4 ? n : rnd() % n, unpacked,
-							  rnd() % 2 ? len : rnd() % len, len);
+							  rnd() % 2 ? len : rnd() % len, len, NULL);
 			check(unpacked[len] == '#');
 		}
 }
@@ -109,9 +109,9 @@ hex_text(void)
 		return;
 	for (int i = 0; i < 60000; i++)
 		raw[i] = "0123456789abcdef"[rnd() % 16];
-	check(sliced_codec_try(SLICED_CODEC_LZ4, raw, 8000, packed, 3) == 0);
-	check(sliced_codec_try(SLICED_CODEC_LZ4, raw, 16000, packed, 3) == 0);
-	n = sliced_codec_try(SLICED_CODEC_LZ4, raw, 60000, packed, 3);
+	check(sliced_codec_try(SLICED_CODEC_LZ4, raw, 8000, packed, 3, NULL) == 0);
+	check(sliced_codec_try(SLICED_CODEC_LZ4, raw, 16000, packed, 3, NULL) == 0);
+	n = sliced_codec_try(SLICED_CODEC_LZ4, raw, 60000, packed, 3, NULL);
 	check(n > 0 && n <= 57000);
 }
 
@@ -121,8 +121,8 @@ unknown_codecs(void)
 	check(sliced_codec_get(-1) == NULL);
 	check(sliced_codec_get(SLICED_N_CODECS) == NULL);
 	check(strcmp(sliced_codec_get(SLICED_CODEC_ZSTD)->name, "zstd") == 0);
-	check(!sliced_codec_get(SLICED_CODEC_NONE)->decompress("abc", 3, unpacked, 4, 4));
-	check(sliced_codec_try(SLICED_CODEC_NONE, raw, 1000, packed, 3) == 0);
+	check(!sliced_codec_get(SLICED_CODEC_NONE)->decompress("abc", 3, unpacked, 4, 4, NULL));
+	check(sliced_codec_try(SLICED_CODEC_NONE, raw, 1000, packed, 3, NULL) == 0);
 }
 
 /* A slice is never larger than readers believe it can be. */

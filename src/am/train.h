@@ -1,0 +1,33 @@
+/*
+ * train.h
+ *	  Where dictionaries come from.
+ *
+ * A dictionary is made of values that are stored outside their rows, and tried on
+ * others.  If it saves at least a twentieth of what those take, and all of them
+ * together more than it takes itself, it is for new values from then on.
+ */
+#ifndef SLICED_AM_TRAIN_H
+#define SLICED_AM_TRAIN_H
+
+#include "postgres.h"
+
+#include "store/writer.h"
+#include "utils/rel.h"
+
+/*
+ * ANALYZE has looked at the table: make dictionaries for columns whose owner wants
+ * that, where there are enough values and many more than the last time.  Whatever
+ * goes wrong costs a WARNING.
+ */
+extern void sliced_train_if_due(Relation rel);
+
+/*
+ * The table is about to be written anew, to 'writer': make dictionaries for columns
+ * that have one, or are to have one, or take along what there is.
+ */
+extern void sliced_train_for_rewrite(Relation rel, SlicedWriter *writer);
+
+/* Take along what there is. */
+extern void sliced_dictionaries_carry(Relation rel, SlicedWriter *writer);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * dictionary.h
+ *	  Dictionaries, and which one new slices of a column look back at.
+ *
+ * A dictionary is a value in the toast relation of the table whose slices name it.
+ * Nobody deletes it: it goes with all else when the toast relation is written anew
+ * or emptied, and those who write anew take along what they name.  So whoever sees
+ * the slice sees the dictionary, on a standby or after a crash as well.
+ *
+ * A slice may name a dictionary that is committed, or that its own transaction has
+ * written and not rolled back: then both go together.  So who writes asks
+ * sliced_dictionary_current() for each row anew, and what that remembers is forgotten
+ * when the relation's relcache entry is invalidated, as it is at rollback.
+ *
+ * The id of a dictionary that was rolled back is free for something else.  So a name
+ * has the checksum of the bytes as well, and what is in memory under a name needs
+ * no invalidation.
+ */
+#ifndef SLICED_STORE_DICTIONARY_H
+#define SLICED_STORE_DICTIONARY_H
+
+#include "postgres.h"
+
+#include "codec/codec.h"
+#include "format/damage.h"
+#include "format/entry.h"
+#include "nodes/pg_list.h"
+#include "store/writer.h"
+#include "utils/rel.h"
+
+/*
+ * Find the dictionary of this name, which is valid until the next is looked for.  If
+ * that fails, it is NULL and the result says why.
+ */
+extern SlicedDamage sliced_dictionary_find(const SlicedDictionaryName *name,
+										   SlicedDictionary **dictionary);
+
+/* The name of the last one that was not found, for messages. */
+extern SlicedDictionaryName sliced_dictionary_not_found(void);
+
+/* What new slices of a column look back at; id 0: nothing. */
+extern SlicedDictionaryName sliced_dictionary_current(Oid toastrelid, int attno);
+
+/* A row of the directory. */
+typedef struct SlicedListedEntry
+{
+	int			attno;
+	int			n;
+	SlicedEntry entry;
+} SlicedListedEntry;
+
+/*
+ * All that the directory has, of committed transactions and this one, in the order of
+ * columns, older ones first: a list of SlicedListedEntry.  Damaged rows are left out;
+ * '*damage' is what is wrong with the last of those.
+ */
+extern List *sliced_dictionary_list(Relation toastrel, SlicedDamage *damage);
+
+/* The last entry of a column in such a list, or NULL. */
+extern const SlicedEntry *sliced_dictionary_last(List *entries, int attno);
+
+/*
+ * Add a dictionary for new slices of a column; an entry of length 0 says that none
+ * was worth it.  Sets the entry's id, unless it has one, and checksum.  The caller
+ * sees to it that nobody else adds one.  Others hear of it when the transaction
+ * commits.
+ */
+extern void sliced_dictionary_add(SlicedWriter *writer, int attno, SlicedEntry *entry,
+								  const char *bytes);
+
+/* Called once, when the library is loaded. */
+extern void sliced_dictionary_init(void);
+
+#endif
