@@ -19,6 +19,7 @@
 #include "access/heaptoast.h"
 #include "am/am.h"
 #include "am/row_toast.h"
+#include "am/train.h"
 #include "base/identity.h"
 #include "base/options.h"
 #include "base/stop.h"
@@ -214,7 +215,9 @@ insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options
 		options |= HEAP_INSERT_SPECULATIVE;
 	}
 
-	if (!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(tuple) ||
+	if (unlikely(OidIsValid(rel->rd_rel->relrewrite)))
+		sliced_dictionaries_arrive(rel);
+	if (!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(rel, tuple) ||
 		is_core_way(rel, options))
 		heap_insert(rel, tuple, cid, options, bistate);
 	else
@@ -298,13 +301,15 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 	TupleTableSlot **inserted = slots;
 	bool		any_long = false;
 
+	if (unlikely(OidIsValid(rel->rd_rel->relrewrite)))
+		sliced_dictionaries_arrive(rel);
 	for (int i = 0; i < nslots && OidIsValid(rel->rd_rel->reltoastrelid); i++)
 	{
 		bool		should_free;
 		HeapTuple	tuple = ExecFetchSlotHeapTuple(slots[i], true, &should_free);
 		SlicedRowToast rt;
 
-		if (sliced_row_is_oversized(tuple))
+		if (sliced_row_is_oversized(rel, tuple))
 		{
 			if (work == NULL)
 			{
@@ -500,7 +505,7 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 
 	if (oldtup != NULL && sliced_tuple_is_marked(oldtup->t_data))
 		ours = true;
-	else if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_row_is_oversized(newtup))
+	else if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_row_is_oversized(rel, newtup))
 		ours = oldtup == NULL || sliced_may_take_row(rel, oldtup, options);
 
 	if (!ours)

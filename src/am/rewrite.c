@@ -207,7 +207,7 @@ toast_row(Rewrite *rw, HeapTuple tuple)
 		return NULL;
 	refer_to_fetched_values(rw, stored);
 	copy = heap_form_tuple(RelationGetDescr(rw->newrel), rw->values, rw->isnull);
-	if (!sliced_row_is_oversized(copy))
+	if (!sliced_row_is_oversized(rw->newrel, copy))
 		return copy;
 	/* the rewrite module may keep it for longer than we keep values */
 	if (rw->writer == NULL)

@@ -57,6 +57,8 @@ biggest_column(SlicedRowState *row, bool for_compression, bool main)
 			continue;
 		if (for_compression && (row->cols[i].tried || VARATT_IS_COMPRESSED(value)))
 			continue;
+		if (row->is_short && sliced_row_column_options(row, i)->compression.dictionary.id == 0)
+			continue;
 		if (VARSIZE_ANY(value) > biggest)
 		{
 			biggest = VARSIZE_ANY(value);

@@ -39,6 +39,7 @@ typedef struct SlicedRowState
 	SlicedRowColumn *cols;
 	Size		hoff;
 	bool		has_external;
+	bool		is_short;		/* only columns with a dictionary are looked at */
 } SlicedRowState;
 
 /* How long would it be, as it is now? */

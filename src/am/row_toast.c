@@ -12,6 +12,7 @@
 #include "am/row_size.h"
 #include "am/row_state.h"
 #include "am/row_toast.h"
+#include "base/identity.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "format/pointer.h"
@@ -19,10 +20,26 @@
 #include "toaster/at_work.h"
 #include "value/promise.h"
 
-bool
-sliced_row_is_oversized(HeapTuple tuple)
+/* Is there a column with a dictionary? */
+static bool
+has_dictionary(Relation rel)
 {
-	return HeapTupleHasExternal(tuple) || tuple->t_len > SLICED_ROW_OVERSIZED;
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (int i = 0; i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attlen == -1 && !TupleDescAttr(desc, i)->attisdropped &&
+			sliced_column(rel, i + 1).compression.dictionary.id != 0)
+			return true;
+	return false;
+}
+
+bool
+sliced_row_is_oversized(Relation rel, HeapTuple tuple)
+{
+	if (HeapTupleHasExternal(tuple) || tuple->t_len > SLICED_ROW_OVERSIZED)
+		return true;
+	return tuple->t_len > RelationGetToastTupleTarget(rel, SLICED_ROW_OVERSIZED) &&
+		sliced_is_ours(rel) && has_dictionary(rel);
 }
 
 Size
@@ -160,6 +177,7 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 			break;
 		}
 	row.hoff = MAXALIGN(row.hoff);
+	row.is_short = !HeapTupleHasExternal(newtup) && newtup->t_len <= SLICED_ROW_OVERSIZED;
 	sliced_row_check_promises(row.desc, row.values, row.isnull, row.hoff);
 	SLICED_STOP("toast.promises-checked");
 

@@ -43,8 +43,12 @@ typedef struct SlicedRowToast
 	List	   *old_values;		/* ids of values the row no longer has */
 } SlicedRowToast;
 
-/* Must core's toaster, or ours, look at this row? */
-extern bool sliced_row_is_oversized(HeapTuple tuple);
+/*
+ * Must core's toaster, or ours, look at this row?  If it is shorter than core's limit,
+ * ours looks at columns with a dictionary, where the table says how short rows should
+ * be (toast_tuple_target).
+ */
+extern bool sliced_row_is_oversized(Relation rel, HeapTuple tuple);
 
 /* Longest row of this table that stays inline if nothing in it is external. */
 extern Size sliced_row_inline_limit(Relation rel);

@@ -408,6 +408,7 @@ carry(Relation rel, SlicedWriter *writer, int attno, const SlicedEntry *in_use)
 	pfree(copy);
 }
 
+/* 'rel' is written anew, to 'writer'.  Train, or take along what there is. */
 static void
 prepare_rewrite(Relation rel, SlicedWriter *writer, bool train)
 {
@@ -439,9 +440,31 @@ sliced_train_for_rewrite(Relation rel, SlicedWriter *writer)
 }
 
 void
-sliced_dictionaries_carry(Relation rel, SlicedWriter *writer)
+sliced_dictionaries_arrive(Relation rel)
 {
-	prepare_rewrite(rel, writer, false);
+	/* a table that takes another's place has its OID until the transaction ends */
+	static Oid	last;
+	static TransactionId last_xid = InvalidTransactionId;
+	Oid			relid = RelationGetRelid(rel);
+	Relation	old;
+
+	if (last == relid && TransactionIdEquals(last_xid, GetTopTransactionId()))
+		return;
+	last = relid;
+	last_xid = GetTopTransactionId();
+	old = RelationIdGetRelation(rel->rd_rel->relrewrite);
+	if (RelationIsValid(old))
+	{
+		if (OidIsValid(rel->rd_rel->reltoastrelid) && can_have_dictionaries(old) &&
+			entries_of(old) != NIL)
+		{
+			SlicedWriter *writer = open_writer(rel);
+
+			prepare_rewrite(old, writer, false);
+			sliced_writer_close(writer);
+		}
+		RelationClose(old);
+	}
 }
 
 /* ---- at the user's wish ---- */

@@ -27,7 +27,10 @@ extern void sliced_train_if_due(Relation rel);
  */
 extern void sliced_train_for_rewrite(Relation rel, SlicedWriter *writer);
 
-/* Take along what there is. */
-extern void sliced_dictionaries_carry(Relation rel, SlicedWriter *writer);
+/*
+ * A row is about to be inserted into a table that takes the place of another one
+ * (relrewrite).  Before the first, take along what that has.
+ */
+extern void sliced_dictionaries_arrive(Relation rel);
 
 #endif

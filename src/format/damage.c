@@ -13,7 +13,7 @@ static const char *const texts[] = {
 	[SLICED_SLICE_MISSING] = "the slice is missing",
 	[SLICED_CONTINUATION_MISSING] = "a continuation of the slice is missing",
 	[SLICED_PATCHES_MISSING] = "a row of patches is missing",
-	[SLICED_DICTIONARY_MISSING] = "the dictionary of a slice is missing",
+	[SLICED_DICTIONARY_MISSING] = "its dictionary is missing",
 	[SLICED_NOT_SLICES] = "the value is not stored as slices",
 	[SLICED_ROW_TOO_SHORT] = "row too short",
 	[SLICED_CHECKSUM_MISMATCH] = "checksum mismatch",
@@ -43,7 +43,7 @@ static const char *const texts[] = {
 	[SLICED_DECOMPRESSION_FAILED] = "the slice cannot be decompressed",
 	[SLICED_PIECE_IMPOSSIBLE] = "impossible piece",
 	[SLICED_PIECES_TOO_LONG] = "the pieces are longer than the value",
-	[SLICED_DICTIONARY_DAMAGED] = "the dictionary of a slice is damaged"
+	[SLICED_DICTIONARY_DAMAGED] = "its dictionary is damaged"
 };
 
 StaticAssertDecl(lengthof(texts) == SLICED_DICTIONARY_DAMAGED + 1, "a damage has no text");

@@ -27,6 +27,7 @@
 #include "format/pointer.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "store/dictionary.h"
 #include "store/walk.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -230,6 +231,29 @@ verify_access_methods(Verify *v)
 							get_am_name(v->toastrel->rd_rel->relam), repair));
 }
 
+/* Dictionaries belong to no row, but to the directory of object 0. */
+static void
+verify_dictionaries(Verify *v)
+{
+	Oid			directory = InvalidOid;
+	SlicedDamage damage;
+	ListCell   *lc;
+
+	hash_search(v->objects, &directory, HASH_ENTER, NULL);
+	foreach(lc, sliced_dictionary_list(v->toastrel, &damage))
+	{
+		const SlicedEntry *entry = &((SlicedListedEntry *) lfirst(lc))->entry;
+		SlicedDictionaryName name = {RelationGetRelid(v->toastrel), entry->id, entry->checksum};
+		SlicedDamage here = entry->id == 0 ? SLICED_SOUND : sliced_dictionary_check(&name);
+
+		hash_search(v->objects, &name.id, HASH_ENTER, NULL);
+		if (here != SLICED_SOUND)
+			verify_put(v, "corrupted dictionary", false, name.id, -1, sliced_damage_text(here));
+	}
+	if (damage != SLICED_SOUND)
+		verify_put(v, "corrupted dictionary", false, InvalidOid, -1, sliced_damage_text(damage));
+}
+
 /* Report every object in the toast relation that no row owns, once. */
 static void
 verify_no_orphans(Verify *v, Snapshot snapshot)
@@ -334,6 +358,7 @@ sliced_verify(PG_FUNCTION_ARGS)
 	if (v.toastrel != NULL)
 	{
 		sliced_scan_close(&v.scan, AccessShareLock);
+		verify_dictionaries(&v);
 		verify_no_orphans(&v, snapshot);
 		table_close(v.toastrel, AccessShareLock);
 	}

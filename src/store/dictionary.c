@@ -137,6 +137,20 @@ sliced_dictionary_find(const SlicedDictionaryName *name, SlicedDictionary **dict
 	return damage;
 }
 
+SlicedDamage
+sliced_dictionary_check(const SlicedDictionaryName *name)
+{
+	Relation	toastrel = table_open(name->relid, AccessShareLock);
+	char	   *bytes = NULL;
+	uint32		len;
+	SlicedDamage damage = read_bytes(toastrel, name, &bytes, &len);
+
+	if (bytes != NULL)
+		pfree(bytes);
+	table_close(toastrel, AccessShareLock);
+	return damage;
+}
+
 SlicedDictionaryName
 sliced_dictionary_not_found(void)
 {

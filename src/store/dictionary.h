@@ -35,6 +35,9 @@
 extern SlicedDamage sliced_dictionary_find(const SlicedDictionaryName *name,
 										   SlicedDictionary **dictionary);
 
+/* Is it there, as it should be, on disk? */
+extern SlicedDamage sliced_dictionary_check(const SlicedDictionaryName *name);
+
 /* The name of the last one that was not found, for messages. */
 extern SlicedDictionaryName sliced_dictionary_not_found(void);
 
