@@ -51,7 +51,7 @@ fetch_value(Relation toastrel, const struct varatt_external *ptr, SlicedDamage *
 	struct varlena *result = palloc(VARHDRSZ + size);
 
 	if (sliced_pointer_is_ours(ptr))
-		*damage = sliced_value_try_read(toastrel, ptr->va_valueid, 0, size, VARDATA(result));
+		*damage = sliced_value_try_read(toastrel, SLICED_SEE_READABLE, ptr->va_valueid, 0, size, VARDATA(result));
 	else
 		*damage = sliced_chunks_read(toastrel, ptr->va_valueid, size, VARDATA(result)) ?
 			SLICED_SOUND : SLICED_VALUE_MISSING;

@@ -4,158 +4,23 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
 #include "access/relation.h"
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "am/am.h"
-#include "am/row_toast.h"
+#include "am/samples.h"
 #include "am/train.h"
 #include "base/identity.h"
 #include "base/limits.h"
 #include "base/settings.h"
 #include "base/stop.h"
 #include "catalog/catalog.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
-#include "common/pg_prng.h"
-#include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "storage/lmgr.h"
-#include "store/dictionary.h"
 #include "store/slice.h"
-#include "toaster/column.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/sampling.h"
-#include "utils/snapmgr.h"
-#include "utils/tuplestore.h"
-
-/* ---- samples ---- */
-
-/* Values, one behind the other: the even ones to train on, the odd ones to try. */
-typedef struct Samples
-{
-	char	   *bytes[2];
-	uint32		used[2];
-	size_t	   *lengths[2];
-	int			n[2];
-	int			most;			/* of each */
-
-	/* Longer values within a row would be outside, were they written now. */
-	Size		inline_max;
-	bool		any_inline;
-
-	/* what values that are too long for dictionaries would be the same with and without */
-	uint64		long_bytes;
-	uint64		short_bytes;
-} Samples;
-
-static void
-samples_init(Samples *samples, Relation rel)
-{
-	memset(samples, 0, sizeof(*samples));
-	samples->most = SLICED_TRAIN_VALUES / 2;
-	samples->inline_max = sliced_row_inline_limit(rel);
-	for (int half = 0; half < 2; half++)
-	{
-		samples->bytes[half] = palloc(SLICED_TRAIN_BYTES / 2);
-		samples->lengths[half] = palloc(samples->most * sizeof(size_t));
-	}
-}
-
-/* Add a value, if it is outside its row, or would be; false if it is not, or there is no room. */
-static bool
-samples_add(Samples *samples, struct varlena *value)
-{
-	int			half = samples->n[0] > samples->n[1] ? 1 : 0;
-	Size		size;
-	struct varlena *raw;
-
-	if (!VARATT_IS_EXTERNAL_ONDISK(value))
-	{
-		if (VARSIZE_ANY(value) <= samples->inline_max)
-			return false;
-		samples->any_inline = true;
-	}
-	size = toast_raw_datum_size(PointerGetDatum(value)) - VARHDRSZ;
-	if (size > SLICED_DICTIONARY_RAW)
-	{
-		samples->long_bytes += size;
-		return true;
-	}
-	if (samples->n[half] == samples->most || size > SLICED_TRAIN_BYTES / 2 - samples->used[half])
-		return false;
-	samples->short_bytes += size;
-	raw = detoast_attr(value);
-	memcpy(samples->bytes[half] + samples->used[half], VARDATA_ANY(raw), size);
-	samples->lengths[half][samples->n[half]++] = size;
-	samples->used[half] += size;
-	return true;
-}
-
-/* Add values of one page, as many as are its share. */
-static void
-sample_page(Samples *samples, TableScanDesc scan, TupleTableSlot *slot, int attno, BlockNumber block,
-			int share)
-{
-	ItemPointerData first;
-	ItemPointerData last;
-	int			n = 0;
-
-	ItemPointerSet(&first, block, FirstOffsetNumber);
-	ItemPointerSet(&last, block, MaxOffsetNumber);
-	table_rescan_tidrange(scan, &first, &last);
-	while (n < share && table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, attno, &isnull);
-
-		CHECK_FOR_INTERRUPTS();
-		if (!isnull && samples_add(samples, (struct varlena *) DatumGetPointer(value)))
-			n++;
-	}
-}
-
-/* Take samples of a column from pages all over the table. */
-static void
-take_samples(Samples *samples, Relation rel, int attno)
-{
-	MemoryContext page_mcxt = AllocSetContextCreate(CurrentMemoryContext, "sliced samples",
-													ALLOCSET_DEFAULT_SIZES);
-	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	BlockNumber npages = Min(nblocks, SLICED_TRAIN_PAGES);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	ItemPointerData none;
-	TableScanDesc scan;
-	BlockSamplerData sampler;
-	MemoryContext old;
-
-	samples_init(samples, rel);
-	ItemPointerSet(&none, 0, FirstOffsetNumber);
-	scan = table_beginscan_tidrange(rel, snapshot, &none, &none);
-	BlockSampler_Init(&sampler, nblocks, npages, pg_prng_uint32(&pg_global_prng_state));
-	old = MemoryContextSwitchTo(page_mcxt);
-	while (BlockSampler_HasMore(&sampler))
-	{
-		sample_page(samples, scan, slot, attno, BlockSampler_Next(&sampler),
-					SLICED_TRAIN_VALUES / npages);
-		ExecClearTuple(slot);
-		MemoryContextReset(page_mcxt);
-	}
-	MemoryContextSwitchTo(old);
-	table_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	ExecDropSingleTupleTableSlot(slot);
-	MemoryContextDelete(page_mcxt);
-	SLICED_STOP("train.samples-taken");
-}
+#include "utils/resowner.h"
+#include "utils/timestamp.h"
 
 /* ---- training ---- */
 
@@ -168,7 +33,7 @@ stored_bytes(uint32 compressed, uint32 len)
 
 /* Compress the odd samples as now, and with the dictionary. */
 static void
-try_dictionary(SlicedEntry *entry, const Samples *samples, const SlicedCompression *compression,
+try_dictionary(SlicedEntry *entry, const SlicedSamples *samples, const SlicedCompression *compression,
 			   const char *bytes)
 {
 	SlicedDictionary *dictionary = sliced_dictionary_make(bytes, entry->len);
@@ -201,7 +66,7 @@ try_dictionary(SlicedEntry *entry, const Samples *samples, const SlicedCompressi
  * most of which take as much as they did if they are long, and more than it takes.
  */
 static bool
-is_worth_it(const SlicedEntry *entry, const Samples *samples, BlockNumber pages)
+is_worth_it(const SlicedEntry *entry, const SlicedSamples *samples, BlockNumber pages)
 {
 	double		share = (double) samples->short_bytes /
 		(samples->short_bytes + samples->long_bytes);
@@ -211,21 +76,17 @@ is_worth_it(const SlicedEntry *entry, const Samples *samples, BlockNumber pages)
 	return saved >= 1.0 / SLICED_TRAIN_GAIN && saved * pages * BLCKSZ > entry->len;
 }
 
-/*
- * Train a dictionary for a column; its bytes, or NULL if none is worth it.  '*entry'
- * is what the directory is to say.
- */
-static char *
-train_column(Relation rel, int attno, const SlicedColumn *column, SlicedEntry *entry)
+char *
+sliced_train_column(Relation rel, int attno, const SlicedColumn *column, SlicedEntry *entry)
 {
 	Relation	toastrel = relation_open(rel->rd_rel->reltoastrelid, AccessShareLock);
 	BlockNumber pages = RelationGetNumberOfBlocks(toastrel);
 	char	   *bytes = palloc(SLICED_DICTIONARY_MAX);
-	Samples		samples;
+	SlicedSamples samples;
 
 	relation_close(toastrel, NoLock);
 	memset(entry, 0, sizeof(*entry));
-	take_samples(&samples, rel, attno);
+	sliced_samples_take(&samples, rel, attno);
 	entry->pages = pages;
 	entry->trained_at = GetCurrentTimestamp();
 	entry->samples = samples.n[0] + samples.n[1];
@@ -244,18 +105,13 @@ train_column(Relation rel, int attno, const SlicedColumn *column, SlicedEntry *e
 		pfree(bytes);
 		bytes = NULL;
 	}
-	for (int half = 0; half < 2; half++)
-	{
-		pfree(samples.bytes[half]);
-		pfree(samples.lengths[half]);
-	}
+	sliced_samples_free(&samples);
 	SLICED_STOP("train.trained");
 	return bytes;
 }
 
-/* Can new values of this column look back at a dictionary? */
-static bool
-wants_dictionary(Relation rel, int attno, SlicedColumn *column)
+bool
+sliced_wants_dictionary(Relation rel, int attno, SlicedColumn *column)
 {
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
 
@@ -274,11 +130,8 @@ can_have_dictionaries(Relation rel)
 		!sliced_toast_is_foreign(rel);
 }
 
-/*
- * Those who decode never see dictionaries, but the values themselves.
- */
-static SlicedWriter *
-open_writer(Relation rel)
+SlicedWriter *
+sliced_dictionary_writer(Relation rel)
 {
 	return sliced_writer_open(rel->rd_rel->reltoastrelid, 0, RelationIsLogicallyLogged(rel));
 }
@@ -310,12 +163,12 @@ train_due_columns(Relation rel)
 		char	   *bytes;
 
 		if (!is_due(sliced_dictionary_last(entries, attno), pages) ||
-			!wants_dictionary(rel, attno, &column) || column.dictionary != SLICED_DICTIONARY_AUTO)
+			!sliced_wants_dictionary(rel, attno, &column) || column.dictionary != SLICED_DICTIONARY_AUTO)
 			continue;
-		bytes = train_column(rel, attno, &column, &entry);
+		bytes = sliced_train_column(rel, attno, &column, &entry);
 		/* that it is not worth it is worth knowing, or the next ANALYZE would try again */
 		if (writer == NULL)
-			writer = open_writer(rel);
+			writer = sliced_dictionary_writer(rel);
 		sliced_dictionary_add(writer, attno, &entry, bytes);
 	}
 	if (writer != NULL)
@@ -421,11 +274,11 @@ prepare_rewrite(Relation rel, SlicedWriter *writer, bool train)
 		SlicedEntry entry;
 		char	   *bytes = NULL;
 
-		if (!wants_dictionary(rel, attno, &column))
+		if (!sliced_wants_dictionary(rel, attno, &column))
 			continue;
 		if (train && can_have_dictionaries(rel) &&
 			(in_use != NULL || column.dictionary == SLICED_DICTIONARY_AUTO))
-			bytes = train_column(rel, attno, &column, &entry);
+			bytes = sliced_train_column(rel, attno, &column, &entry);
 		if (bytes != NULL)
 			sliced_dictionary_add(writer, attno, &entry, bytes);
 		else if (in_use != NULL)
@@ -458,160 +311,11 @@ sliced_dictionaries_arrive(Relation rel)
 		if (OidIsValid(rel->rd_rel->reltoastrelid) && can_have_dictionaries(old) &&
 			entries_of(old) != NIL)
 		{
-			SlicedWriter *writer = open_writer(rel);
+			SlicedWriter *writer = sliced_dictionary_writer(rel);
 
 			prepare_rewrite(old, writer, false);
 			sliced_writer_close(writer);
 		}
 		RelationClose(old);
 	}
-}
-
-/* ---- at the user's wish ---- */
-
-/* Train for a column and show what came of it. */
-static void
-train_and_show(ReturnSetInfo *rsinfo, Relation rel, int attno, const SlicedColumn *column)
-{
-	SlicedWriter *writer;
-	SlicedEntry entry;
-	char	   *bytes = train_column(rel, attno, column, &entry);
-	Datum		values[8];
-	bool		nulls[8] = {false};
-
-	if (bytes != NULL)
-	{
-		writer = open_writer(rel);
-		sliced_dictionary_add(writer, attno, &entry, bytes);
-		sliced_writer_close(writer);
-	}
-	values[0] = ObjectIdGetDatum(RelationGetRelid(rel));
-	values[1] = NameGetDatum(&TupleDescAttr(RelationGetDescr(rel), attno - 1)->attname);
-	values[2] = ObjectIdGetDatum(entry.id);
-	values[3] = Int32GetDatum(entry.samples);
-	values[4] = Int32GetDatum(entry.len);
-	values[5] = Int64GetDatum(entry.raw);
-	values[6] = Int64GetDatum(entry.before);
-	values[7] = Int64GetDatum(entry.after);
-	nulls[2] = nulls[4] = bytes == NULL;
-	nulls[5] = nulls[6] = nulls[7] = entry.raw == 0;
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
-/* The column is named: why can it have no dictionary? */
-static void
-complain_of_column(Relation rel, int attno)
-{
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
-	SlicedColumn column;
-
-	if (att->attlen != -1)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("column \"%s\" cannot have a dictionary", NameStr(att->attname)),
-				errdetail("Values of type %s are short and always stay in their row.",
-						  format_type_be(att->atttypid)));
-	column = sliced_column(rel, attno);
-	if (column.dictionary == SLICED_DICTIONARY_OFF)
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("dictionaries are off for column \"%s\"", NameStr(att->attname)),
-				errhint("Option \"dictionary\" and setting sliced.dictionary decide that; sliced.columns shows what holds."));
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("column \"%s\" cannot have a dictionary with compression %s",
-				   NameStr(att->attname), sliced_codec_get(column.compression.codec)->name),
-			errhint("Use compression lz4 or zstd."));
-}
-
-/* 'column' may be NULL: all that can have one. */
-static void
-train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
-{
-	int			only = column_name == NULL ? 0 : get_attnum(RelationGetRelid(rel), column_name);
-
-	if (column_name != NULL && only <= 0)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_COLUMN),
-				errmsg("column \"%s\" of relation \"%s\" does not exist", column_name,
-					   RelationGetRelationName(rel)));
-	for (int attno = 1; attno <= RelationGetDescr(rel)->natts; attno++)
-	{
-		SlicedColumn column;
-
-		if (only != 0 && only != attno)
-			continue;
-		if (wants_dictionary(rel, attno, &column))
-			train_and_show(rsinfo, rel, attno, &column);
-		else if (only != 0)
-			complain_of_column(rel, attno);
-	}
-}
-
-/* Can the table have dictionaries?  Reports why not; false if it is one of many. */
-static bool
-check_table(Relation rel, bool is_partition)
-{
-	const char *name = RelationGetRelationName(rel);
-
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		return false;
-	if (RELATION_IS_OTHER_TEMP(rel))
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("\"%s\" is a temporary table of another session", name));
-	if (sliced_is_ours(rel) && rel->rd_rel->relkind != RELKIND_TOASTVALUE)
-	{
-		if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_toast_is_foreign(rel))
-			ereport(ERROR,
-					errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					errmsg("toast relation of \"%s\" does not have access method \"sliced\"", name),
-					errhint("VACUUM FULL repairs that."));
-		return OidIsValid(rel->rd_rel->reltoastrelid);
-	}
-	if (!is_partition)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a sliced table", name),
-				errhint("sliced.adopt() makes it one."));
-	return false;
-}
-
-PG_FUNCTION_INFO_V1(sliced_train);
-
-Datum
-sliced_train(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			relid;
-	ListCell   *lc;
-
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("table must not be null"));
-	relid = PG_GETARG_OID(0);
-	PreventCommandDuringRecovery("sliced.train()");
-	InitMaterializedSRF(fcinfo, 0);
-	/* before we wait for a lock, and after: it may be another's then */
-	for (int i = 0; i < 2; i++)
-	{
-		if (get_rel_name(relid) == NULL)
-			ereport(ERROR,
-					errcode(ERRCODE_UNDEFINED_TABLE),
-					errmsg("relation with OID %u does not exist", relid));
-		if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
-			aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
-						   get_rel_name(relid));
-		LockRelationOid(relid, ShareUpdateExclusiveLock);
-	}
-	foreach(lc, find_all_inheritors(relid, ShareUpdateExclusiveLock, NULL))
-	{
-		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
-
-		if (check_table(rel, lfirst_oid(lc) != relid))
-			train_table(rsinfo, rel, PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)));
-		relation_close(rel, NoLock);
-	}
-	return (Datum) 0;
 }

@@ -11,8 +11,23 @@
 
 #include "postgres.h"
 
+#include "store/dictionary.h"
 #include "store/writer.h"
+#include "toaster/column.h"
 #include "utils/rel.h"
+
+/* Can new values of this column look back at a dictionary?  '*column' is what holds for it. */
+extern bool sliced_wants_dictionary(Relation rel, int attno, SlicedColumn *column);
+
+/*
+ * Train a dictionary for a column; its bytes, or NULL if none is worth it.  '*entry'
+ * is what the directory is to say.
+ */
+extern char *sliced_train_column(Relation rel, int attno, const SlicedColumn *column,
+								 SlicedEntry *entry);
+
+/* A writer for dictionaries.  Who decodes never sees them, but the values themselves. */
+extern SlicedWriter *sliced_dictionary_writer(Relation rel);
 
 /*
  * ANALYZE has looked at the table: make dictionaries for columns whose owner wants

@@ -38,15 +38,17 @@ is_same(const SlicedDictionaryName *a, const SlicedDictionaryName *b)
 	return a->relid == b->relid && a->id == b->id && a->checksum == b->checksum;
 }
 
-/* Read a dictionary's bytes. */
+/* Read a dictionary's bytes, as far as they are visible. */
 static SlicedDamage
-read_bytes(Relation toastrel, const SlicedDictionaryName *name, char **bytes, uint32 *len)
+read_visible(Relation toastrel, SlicedVisibility visibility, const SlicedDictionaryName *name,
+			 char **bytes, uint32 *len)
 {
 	ToastScan	ts;
 	SlicedRow	last;
 	SlicedDamage damage;
 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
+	ts.visibility = visibility;
 	*len = sliced_object_end(&ts, name->id, SLICED_DICTIONARY_MAX, &last);
 	sliced_scan_close(&ts, AccessShareLock);
 	if (*len == 0)
@@ -54,11 +56,24 @@ read_bytes(Relation toastrel, const SlicedDictionaryName *name, char **bytes, ui
 	if (*len > SLICED_SLICE_MAX)
 		return SLICED_DICTIONARY_DAMAGED;
 	*bytes = palloc(*len);
-	damage = sliced_value_try_read(toastrel, name->id, 0, *len, *bytes);
+	damage = sliced_value_try_read(toastrel, visibility, name->id, 0, *len, *bytes);
 	if (damage != SLICED_SOUND)
 		return sliced_is_missing(damage) ? SLICED_DICTIONARY_MISSING : SLICED_DICTIONARY_DAMAGED;
 	return sliced_dictionary_checksum(*bytes, *len) == name->checksum ? SLICED_SOUND :
 		SLICED_DICTIONARY_DAMAGED;
+}
+
+/*
+ * Read a dictionary's bytes, even if they were rolled back: so was the slice then, and
+ * whoever has got as far as to its bytes may read it.
+ */
+static SlicedDamage
+read_bytes(Relation toastrel, const SlicedDictionaryName *name, char **bytes, uint32 *len)
+{
+	SlicedDamage damage = read_visible(toastrel, SLICED_SEE_READABLE, name, bytes, len);
+
+	return damage != SLICED_DICTIONARY_MISSING ? damage :
+		read_visible(toastrel, SLICED_SEE_ABORTED, name, bytes, len);
 }
 
 /* The place of the one used longest ago, or a free one. */

@@ -391,11 +391,12 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 }
 
 SlicedDamage
-sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
+sliced_value_try_read(Relation toastrel, SlicedVisibility visibility, Oid valueid, uint32 offset,
+					  uint32 len, char *dest)
 {
 	Reader		r = {.value_offset = offset, .dest = dest};
 
-	return value_read_once(&r, toastrel, SLICED_SEE_READABLE, valueid, offset, offset + len) ?
+	return value_read_once(&r, toastrel, visibility, valueid, offset, offset + len) ?
 		SLICED_SOUND : r.damage;
 }
 

@@ -19,8 +19,8 @@ extern bool sliced_value_read(Relation toastrel, Oid valueid, uint32 offset,
 							  uint32 len, char *dest);
 
 /* The same without errors, and without waiting: what is wrong is the result. */
-extern SlicedDamage sliced_value_try_read(Relation toastrel, Oid valueid, uint32 offset,
-										  uint32 len, char *dest);
+extern SlicedDamage sliced_value_try_read(Relation toastrel, SlicedVisibility visibility, Oid valueid,
+										  uint32 offset, uint32 len, char *dest);
 
 /*
  * Read all of a value in core's format, as it is stored.  False unless all of its

@@ -92,7 +92,8 @@ old_bytes(Comparison *c, uint32 start, uint32 end)
 {
 	if (c->old != NULL)
 		return c->old + start;
-	return sliced_value_try_read(c->toastrel, c->oldid, start, end - start, c->work) == SLICED_SOUND ?
+	return sliced_value_try_read(c->toastrel, SLICED_SEE_READABLE, c->oldid, start, end - start,
+								 c->work) == SLICED_SOUND ?
 		c->work : NULL;
 }
 

@@ -1,0 +1,173 @@
+-- Dictionaries, which short slices look back at; test/specs/training.spec has more than
+-- one session.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+RESET client_min_messages;
+CREATE SCHEMA dictionaries;
+SET search_path = dictionaries;
+SET sliced.compression = 'zstd';
+CREATE FUNCTION document(i int) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+    SELECT jsonb_build_object('id', i, 'customer', jsonb_build_object('name', md5(i::text), 'city', 'Berlin', 'country', 'Germany'),
+        'items', (SELECT jsonb_agg(jsonb_build_object('number', md5((i * k)::text), 'description', 'an item of the catalogue, number ' || k,
+            'quantity', i * k % 7, 'warehouse', 'warehouse ' || k % 5, 'state', (ARRAY['ordered', 'packed', 'shipped'])[1 + (i + k) % 3]))
+            FROM generate_series(1, 20) k)) $$;
+CREATE TABLE docs (id int, doc jsonb) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off, toast.autovacuum_enabled = off);
+CREATE TABLE same (id int, doc jsonb) USING heap;
+CREATE FUNCTION differs() RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM docs FULL JOIN same USING (id) WHERE docs.doc IS DISTINCT FROM same.doc $$;
+CREATE VIEW users AS SELECT count(*) AS dictionaries, sum(slices) AS slices FROM sliced.dictionary_users('docs');
+
+-- without values there is nothing to train on
+SELECT "table", "column", dictionary, samples, bytes FROM sliced.train('docs');
+INSERT INTO docs SELECT i, document(i) FROM generate_series(1, 1000) i;
+INSERT INTO same TABLE docs;
+SELECT "column", dictionary IS NOT NULL AS made, bytes BETWEEN 8192 AND 65536 AS bytes, samples, stored_with < 0.75 * stored_without AS saves FROM sliced.train('docs');
+SELECT rel, "column", in_use, samples, saves BETWEEN 0.25 AND 0.6 AS saves FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+-- what is stored already stays as it is, new values use it
+SELECT * FROM users;
+INSERT INTO docs SELECT i, document(i) FROM generate_series(1001, 2000) i;
+INSERT INTO same SELECT i, document(i) FROM generate_series(1001, 2000) i;
+SELECT * FROM users;
+SELECT codec, count(*) FROM docs, sliced.inspect(doc) GROUP BY codec ORDER BY codec;
+SELECT sum(stored_bytes) FILTER (WHERE id > 1000) < 0.75 * sum(stored_bytes) FILTER (WHERE id <= 1000) AS shorter FROM docs, sliced.inspect(doc);
+SELECT differs();
+SELECT doc->'customer'->>'city', doc #>> '{items,3,state}', jsonb_array_length(doc->'items') FROM docs WHERE id = 1500;
+SELECT * FROM sliced.verify('docs');
+-- another one is not worth it
+SELECT dictionary FROM sliced.train('docs', 'doc');
+SELECT count(*) FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+
+-- values change
+UPDATE docs SET doc = jsonb_set(doc, '{customer,city}', '"Paris"') WHERE id % 10 = 0;
+UPDATE same SET doc = jsonb_set(doc, '{customer,city}', '"Paris"') WHERE id % 10 = 0;
+DELETE FROM docs WHERE id % 7 = 0;
+DELETE FROM same WHERE id % 7 = 0;
+SELECT differs();
+SELECT * FROM sliced.verify('docs');
+
+-- who rolls back takes the dictionary along, and the slices that name it
+BEGIN;
+TRUNCATE docs;
+INSERT INTO docs SELECT i, document(i) FROM generate_series(1, 1000) i;
+SELECT * FROM users;
+SAVEPOINT before_training;
+SELECT dictionary IS NOT NULL AS made FROM sliced.train('docs');
+INSERT INTO docs SELECT i, document(i) FROM generate_series(1001, 1100) i;
+SELECT * FROM users;
+ROLLBACK TO before_training;
+SELECT count(*) FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+INSERT INTO docs SELECT i, document(i) FROM generate_series(1001, 1100) i;
+SELECT * FROM users;
+SELECT * FROM sliced.verify('docs');
+ROLLBACK;
+INSERT INTO docs VALUES (0, document(0));
+INSERT INTO same VALUES (0, document(0));
+SELECT codec FROM docs, sliced.inspect(doc) WHERE id = 0;
+SELECT differs();
+-- a variable has a value whose dictionary was rolled back
+DO $$ DECLARE got jsonb; BEGIN
+    TRUNCATE docs;
+    INSERT INTO docs SELECT i, document(i) FROM generate_series(1, 1000) i;
+    BEGIN
+        PERFORM sliced.train('docs');
+        INSERT INTO docs VALUES (-1, document(-1)) RETURNING doc INTO got;
+        RAISE EXCEPTION 'rolled back';
+    EXCEPTION WHEN raise_exception THEN NULL;
+    END;
+    RAISE NOTICE '%', got->'customer'->>'city';
+    RAISE EXCEPTION 'all of it';
+EXCEPTION WHEN raise_exception THEN RAISE NOTICE '%', sqlerrm;
+END $$;
+SELECT differs();
+
+-- whoever writes the table anew takes the dictionary along
+VACUUM FULL docs;
+SELECT count(*), bool_and(in_use) FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT dictionaries, slices >= (SELECT count(*) FROM docs) AS all_values FROM users;
+SELECT differs();
+SELECT * FROM sliced.verify('docs');
+ALTER TABLE docs ADD n int DEFAULT random();
+SELECT count(*), bool_and(in_use) FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT dictionaries, slices >= (SELECT count(*) FROM docs) AS all_values FROM users;
+CREATE INDEX docs_id ON docs (id);
+CLUSTER docs USING docs_id;
+SELECT dictionaries, slices >= (SELECT count(*) FROM docs) AS all_values FROM users;
+SELECT differs();
+SELECT * FROM sliced.verify('docs');
+ALTER TABLE docs SET ACCESS METHOD heap;
+SELECT * FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT differs();
+ALTER TABLE docs SET ACCESS METHOD sliced;
+SELECT * FROM users;
+ALTER TABLE docs DROP n;
+
+-- by itself
+SELECT sliced.alter_column('docs', 'doc', 'compression=lz4, dictionary=auto');
+SELECT col, compression, dictionary, dictionary_from FROM sliced.columns WHERE rel = 'docs'::regclass;
+ANALYZE docs (id);
+SELECT rel, "column", in_use FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+INSERT INTO docs SELECT id + 10000, doc FROM same;
+INSERT INTO same SELECT id + 10000, doc FROM same;
+SELECT codec, count(*) > 1500 AS many FROM docs, sliced.inspect(doc) WHERE id >= 10000 GROUP BY codec ORDER BY codec;
+-- not again, as long as there are not many more
+ANALYZE docs;
+SELECT count(*) FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT differs();
+SELECT * FROM sliced.verify('docs');
+
+-- off: new values do without, old ones are read
+SELECT sliced.alter_column('docs', 'doc', 'dictionary=off');
+INSERT INTO docs VALUES (-2, document(-2));
+INSERT INTO same VALUES (-2, document(-2));
+SELECT codec FROM docs, sliced.inspect(doc) WHERE id = -2;
+SELECT differs();
+SELECT sliced.train('docs', 'doc');
+SELECT sliced.alter_column('docs', 'doc', NULL);
+SET sliced.dictionary = off;
+SELECT sliced.train('docs', 'doc');
+SELECT * FROM sliced.train('docs');
+RESET sliced.dictionary;
+SET sliced.compression = 'pglz';
+SELECT sliced.train('docs', 'doc');
+SET sliced.compression = 'zstd';
+-- rows shorter than core's limit have values outside only where there is a dictionary
+CREATE TABLE short (id int, doc text) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
+INSERT INTO short SELECT i, left(document(i)::text, 1500) FROM generate_series(1, 2000) i;
+SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'short'::regclass;
+SELECT dictionary IS NOT NULL AS made, stored_with < 0.75 * stored_without AS saves FROM sliced.train('short');
+CREATE TABLE before AS SELECT pg_table_size('short') AS bytes;
+VACUUM FULL short;
+SELECT pg_table_size('short') < 0.5 * bytes AS smaller FROM before;
+SELECT count(*) FROM short WHERE doc <> left(document(id)::text, 1500);
+SELECT * FROM sliced.verify('short');
+
+-- partitions have dictionaries of their own
+CREATE TABLE parts (id int, doc jsonb) PARTITION BY RANGE (id);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000) USING sliced WITH (toast_tuple_target = 128);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (1000) TO (2000) USING sliced WITH (toast_tuple_target = 128);
+CREATE TABLE parts_3 PARTITION OF parts FOR VALUES FROM (2000) TO (3000) USING heap;
+INSERT INTO parts SELECT i, document(i) FROM generate_series(1, 2500) i;
+SELECT "table", dictionary IS NOT NULL AS made FROM sliced.train('parts') ORDER BY 1;
+UPDATE parts SET id = id + 1000 WHERE id < 2000;
+SELECT count(*) FROM parts WHERE doc <> document(id) AND doc <> document(id - 1000);
+SELECT p.relid, v.* FROM pg_partition_tree('parts') p, sliced.verify(p.relid) v WHERE p.isleaf AND p.relid <> 'parts_3'::regclass;
+
+-- what cannot be
+SELECT sliced.alter_column('docs', 'doc', 'dictionary=yes');
+SELECT sliced.train(NULL);
+SELECT sliced.train(0);
+SELECT sliced.train('same');
+SELECT sliced.train('users');
+SELECT sliced.train('docs', 'nothing');
+SELECT sliced.train('docs', 'ctid');
+SELECT sliced.train('docs', 'id');
+CREATE ROLE sliced_stranger;
+GRANT USAGE ON SCHEMA dictionaries TO sliced_stranger;
+SET ROLE sliced_stranger;
+SELECT sliced.train('docs');
+SELECT * FROM sliced.dictionary_users('docs');
+RESET ROLE;
+REVOKE USAGE ON SCHEMA dictionaries FROM sliced_stranger;
+DROP ROLE sliced_stranger;
+SET client_min_messages = warning;
+DROP SCHEMA dictionaries CASCADE;
