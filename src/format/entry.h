@@ -6,8 +6,8 @@
  * No row of the table points to it, so object 0, which no value can be, has a row
  * for each:
  *
- *	 byte 20   24         28    32        36       40        44    48          56
- *		  | id | checksum | len | samples | pages | reserved | ... | trained_at | ...
+ *	 byte 20   24         28    32        36      40         44           52    60       68
+ *		  | id | checksum | len | samples | pages | reserved | trained_at | raw | before | after |
  *
  * chunk_seq is the column's number times SLICED_ENTRIES, plus 1 for the column's
  * first dictionary, 2 for the next, and so on: the last one that is committed is

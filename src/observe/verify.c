@@ -47,6 +47,7 @@ typedef struct Verify
 	ReturnSetInfo *result;
 	MemoryContext work;
 	HTAB	   *objects;		/* Oid of every object that some row owns */
+	HTAB	   *dictionaries;	/* SlicedDictionaryName of all that slices name */
 
 	/* where we are */
 	ItemPointerData row;
@@ -103,6 +104,18 @@ verify_on_object(void *arg, Oid objid)
 }
 
 static void
+verify_on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *slice)
+{
+	Verify	   *v = arg;
+	SlicedDictionaryName name;
+
+	if (!slice->has_dictionary)
+		return;
+	name = sliced_slice_dictionary(slice);
+	hash_search(v->dictionaries, &name, HASH_ENTER, NULL);
+}
+
+static void
 verify_notice_progress(Verify *v, const char *what, BlockNumber done, BlockNumber total)
 {
 	TimestampTz now = GetCurrentTimestamp();
@@ -118,7 +131,9 @@ verify_notice_progress(Verify *v, const char *what, BlockNumber done, BlockNumbe
 static void
 verify_pointer(Verify *v, const struct varlena *value, bool marked)
 {
-	static const SlicedVisitor visitor_template = {.problem = verify_on_problem, .object = verify_on_object};
+	static const SlicedVisitor visitor_template = {
+		.slice = verify_on_slice, .problem = verify_on_problem, .object = verify_on_object
+	};
 	SlicedVisitor visitor = visitor_template;
 	struct varatt_external ptr;
 	bool		found;
@@ -231,11 +246,16 @@ verify_access_methods(Verify *v)
 							get_am_name(v->toastrel->rd_rel->relam), repair));
 }
 
-/* Dictionaries belong to no row, but to the directory of object 0. */
+/*
+ * Dictionaries belong to no row, but to the directory of object 0.  Those that slices
+ * name are on disk, whatever a session may have in memory.
+ */
 static void
 verify_dictionaries(Verify *v)
 {
 	Oid			directory = InvalidOid;
+	SlicedDictionaryName *named;
+	HASH_SEQ_STATUS status;
 	SlicedDamage damage;
 	ListCell   *lc;
 
@@ -244,12 +264,16 @@ verify_dictionaries(Verify *v)
 	{
 		const SlicedEntry *entry = &((SlicedListedEntry *) lfirst(lc))->entry;
 		SlicedDictionaryName name = {RelationGetRelid(v->toastrel), entry->id, entry->checksum};
-		SlicedDamage here = entry->id == 0 ? SLICED_SOUND : sliced_dictionary_check(&name);
 
 		hash_search(v->objects, &name.id, HASH_ENTER, NULL);
-		if (here != SLICED_SOUND)
-			verify_put(v, "corrupted dictionary", false, name.id, -1, sliced_damage_text(here));
+		if (name.id != 0)
+			hash_search(v->dictionaries, &name, HASH_ENTER, NULL);
 	}
+	hash_seq_init(&status, v->dictionaries);
+	while ((named = hash_seq_search(&status)) != NULL)
+		if (sliced_dictionary_check(named) != SLICED_SOUND)
+			verify_put(v, "corrupted dictionary", false, named->id, -1,
+					   sliced_damage_text(sliced_dictionary_check(named)));
 	if (damage != SLICED_SOUND)
 		verify_put(v, "corrupted dictionary", false, InvalidOid, -1, sliced_damage_text(damage));
 }
@@ -309,6 +333,7 @@ sliced_verify(PG_FUNCTION_ARGS)
 	Snapshot	snapshot;
 	Verify		v = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
 	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(Oid)};
+	HASHCTL		names = {.keysize = sizeof(SlicedDictionaryName), .entrysize = sizeof(SlicedDictionaryName)};
 
 	/* no rows would say that everything is sound */
 	if (PG_ARGISNULL(0))
@@ -346,6 +371,7 @@ sliced_verify(PG_FUNCTION_ARGS)
 	v.work = AllocSetContextCreate(CurrentMemoryContext, "sliced verify",
 								   ALLOCSET_DEFAULT_SIZES);
 	v.objects = hash_create("sliced objects", 1024, &ctl, HASH_ELEM | HASH_BLOBS);
+	v.dictionaries = hash_create("sliced dictionaries", 16, &names, HASH_ELEM | HASH_BLOBS);
 	v.last_notice = GetCurrentTimestamp();
 	snapshot = take_snapshot();
 	if (v.toastrel != NULL)
@@ -364,6 +390,7 @@ sliced_verify(PG_FUNCTION_ARGS)
 	}
 	UnregisterSnapshot(snapshot);
 	hash_destroy(v.objects);
+	hash_destroy(v.dictionaries);
 	MemoryContextDelete(v.work);
 	relation_close(v.rel, AccessShareLock);
 	return (Datum) 0;

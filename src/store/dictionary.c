@@ -158,7 +158,7 @@ sliced_dictionary_check(const SlicedDictionaryName *name)
 	Relation	toastrel = table_open(name->relid, AccessShareLock);
 	char	   *bytes = NULL;
 	uint32		len;
-	SlicedDamage damage = read_bytes(toastrel, name, &bytes, &len);
+	SlicedDamage damage = read_visible(toastrel, SLICED_SEE_READABLE, name, &bytes, &len);
 
 	if (bytes != NULL)
 		pfree(bytes);

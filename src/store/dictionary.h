@@ -35,7 +35,7 @@
 extern SlicedDamage sliced_dictionary_find(const SlicedDictionaryName *name,
 										   SlicedDictionary **dictionary);
 
-/* Is it there, as it should be, on disk? */
+/* Is it there on disk, as it should be, and was not rolled back? */
 extern SlicedDamage sliced_dictionary_check(const SlicedDictionaryName *name);
 
 /* The name of the last one that was not found, for messages. */

@@ -88,15 +88,14 @@ sliced_slice_compress(const SlicedCompression *compression, const char *raw, uin
 	return n == 0 ? 0 : n + SLICED_DICTIONARY_NAME;
 }
 
-/* The dictionary that the slice names. */
-static SlicedDamage
-slice_dictionary(const SlicedSlice *slice, SlicedDictionary **dictionary)
+SlicedDictionaryName
+sliced_slice_dictionary(const SlicedSlice *slice)
 {
 	SlicedDictionaryName name = {.relid = slice->toastrelid};
 
 	memcpy(&name.id, slice->stored, sizeof(name.id));
 	memcpy(&name.checksum, slice->stored + sizeof(name.id), sizeof(name.checksum));
-	return sliced_dictionary_find(&name, dictionary);
+	return name;
 }
 
 SlicedDamage
@@ -119,7 +118,8 @@ sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *
 
 	if (slice->has_dictionary)
 	{
-		SlicedDamage damage = slice_dictionary(slice, &dictionary);
+		SlicedDictionaryName name = sliced_slice_dictionary(slice);
+		SlicedDamage damage = sliced_dictionary_find(&name, &dictionary);
 
 		if (damage != SLICED_SOUND)
 			return damage;

@@ -46,6 +46,9 @@ extern uint32 sliced_slice_compress(const SlicedCompression *compression, const 
 
 #define SLICED_SLICE_ROOM(len)	(SLICED_COMPRESS_ROOM(len) + SLICED_DICTIONARY_NAME)
 
+/* The dictionary that a slice names, if it has one. */
+extern SlicedDictionaryName sliced_slice_dictionary(const SlicedSlice *slice);
+
 /* Decompress raw bytes [from, to) of the slice, counted from its first. */
 extern SlicedDamage sliced_slice_decompress(const SlicedSlice *slice, uint32 from,
 											uint32 to, char *dest);
