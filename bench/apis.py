@@ -15,10 +15,10 @@ QUERIES = {"one key": "SELECT count(doc->'metadata'->>'serviceId') FROM {}",
            "compared": "SELECT count(*) FROM {} WHERE doc > '0'"}
 
 
-def download(folder):
+def download(folder, package=PACKAGE):
     """The package as a file, or None if it cannot be had."""
     try:
-        done = subprocess.run(["npm", "pack", "--silent", "--prefer-offline", PACKAGE],
+        done = subprocess.run(["npm", "pack", "--silent", "--prefer-offline", package],
                               cwd=folder, capture_output=True, text=True, timeout=600)
     except (OSError, subprocess.TimeoutExpired):
         return None
