@@ -8,6 +8,7 @@
 #include "access/tableam.h"
 #include "am/row_toast.h"
 #include "am/samples.h"
+#include "base/compat.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "common/pg_prng.h"
@@ -100,7 +101,7 @@ sliced_samples_take(SlicedSamples *samples, Relation rel, int attno)
 
 	samples_init(samples, rel);
 	ItemPointerSet(&none, 0, FirstOffsetNumber);
-	scan = table_beginscan_tidrange(rel, snapshot, &none, &none);
+	scan = table_beginscan_tidrange(rel, snapshot, &none, &none, 0);
 	BlockSampler_Init(&sampler, nblocks, npages, pg_prng_uint32(&pg_global_prng_state));
 	old = MemoryContextSwitchTo(page_mcxt);
 	while (BlockSampler_HasMore(&sampler))

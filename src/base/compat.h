@@ -210,6 +210,8 @@ typedef struct varlena varlena;
 	sliced_index_beginscan(rel, index, snapshot, nkeys, norderbys)
 #define table_beginscan(rel, snapshot, nkeys, keys, flags) \
 	table_beginscan(rel, snapshot, nkeys, keys)
+#define table_beginscan_tidrange(rel, snapshot, first, last, flags) \
+	table_beginscan_tidrange(rel, snapshot, first, last)
 
 static inline IndexScanDesc
 sliced_index_beginscan(Relation rel, Relation index, Snapshot snapshot, int nkeys, int norderbys)
