@@ -103,7 +103,7 @@ sliced_column_fetch(const SlicedColumn *column, struct varlena *value)
 	if (!VARATT_IS_EXTERNAL_ONDISK(value) || column->compression.dictionary.id != 0)
 		return detoast_attr(value);
 	VARATT_EXTERNAL_GET_POINTER(ptr, value);
-	if (ptr.va_rawsize - VARHDRSZ > sliced_codec_get(codec)->slice_raw ||
+	if (ptr.va_rawsize - VARHDRSZ > SLICED_SLICE_USUAL ||
 		sliced_policy_cuts(&column->toaster->policy, ptr.va_rawsize - VARHDRSZ))
 		return detoast_attr(value);
 	if (VARATT_EXTERNAL_IS_COMPRESSED(ptr) &&
@@ -119,17 +119,15 @@ void
 sliced_column_draft_final(SlicedDraft *draft, struct varlena *value,
 						  SlicedCompression compression, const SlicedPolicy *policy)
 {
-	struct varlena *raw = detoast_attr(value);
-	uint32		len = VARSIZE_ANY_EXHDR(raw);
-
-	if (!sliced_policy_cuts(policy, len) && VARATT_IS_COMPRESSED(value) &&
+	if (VARATT_IS_COMPRESSED(value) &&
 		method_codec(TOAST_COMPRESS_METHOD(value)) == compression.codec &&
-		VARDATA_COMPRESSED_GET_EXTSIZE(value) == len)
-		sliced_draft_take(draft, VARDATA_ANY(raw), len, compression,
+		!sliced_policy_cuts(policy, VARDATA_COMPRESSED_GET_EXTSIZE(value)) &&
+		sliced_draft_take(draft, VARDATA_COMPRESSED_GET_EXTSIZE(value), compression,
 						  (char *) value + VARHDRSZ_COMPRESSED,
-						  VARSIZE(value) - VARHDRSZ_COMPRESSED);
-	else
-		sliced_draft_final(draft, VARDATA_ANY(raw), len, compression, policy);
+						  VARSIZE(value) - VARHDRSZ_COMPRESSED))
+		return;
+	value = detoast_attr(value);
+	sliced_draft_final(draft, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), compression, policy);
 }
 
 bool

@@ -24,9 +24,8 @@ extern struct varlena *sliced_column_fetch(const SlicedColumn *column, struct va
 extern SlicedDraft *sliced_column_draft(struct varlena *value, SlicedCompression compression);
 
 /*
- * Draft a value that leaves its row.  If that codec has compressed it already,
- * those bytes are stored, but only after a test that they can be decompressed:
- * otherwise damaged bytes would look sound.
+ * Draft a value that leaves its row.  If that codec has compressed it already, its
+ * bytes are taken as they are.
  */
 extern void sliced_column_draft_final(SlicedDraft *draft, struct varlena *value,
 									  SlicedCompression compression, const SlicedPolicy *policy);

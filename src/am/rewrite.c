@@ -118,7 +118,8 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 			continue;
 		}
 		if (length < draft->len && draft->ncuts == 0)
-			sliced_writer_add_slices(rw->writer, value->valueid, length, draft->raw + length,
+			sliced_writer_add_slices(rw->writer, value->valueid, length,
+									 sliced_draft_raw(draft) + length,
 									 draft->len - length, draft->compression);
 		if (!dying)
 			hash_search(rw->dying_values, &value->valueid, HASH_REMOVE, NULL);

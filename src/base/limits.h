@@ -48,7 +48,10 @@
 #define SLICED_SLICE_LZ4			SLICED_LIMIT(128 * 1024, 512)
 #define SLICED_SLICE_ZSTD			SLICED_LIMIT(128 * 1024, 512)
 
-/* The longest of them.  Slices that are longer take a second look to find. */
+/*
+ * The longest of them.  Slices that are longer take a second look to find.  What heap
+ * has compressed, by whatever codec, is taken as one slice up to this length.
+ */
 #define SLICED_SLICE_USUAL			SLICED_LIMIT(128 * 1024, 512)
 
 /* Readers take slices up to this length, whatever their codec: part of the format. */

@@ -152,7 +152,7 @@ row_check(const SlicedRow *row, int32 seq)
 		return SLICED_CODEC_AND_LENGTH_DISAGREE;
 	if (row->has_dictionary && row->storedlen <= SLICED_DICTIONARY_NAME)
 		return SLICED_SLICE_LENGTH_IMPOSSIBLE;
-	if (row->followers > row->rawlen)
+	if (row->followers > row->rawlen && row->followers != SLICED_NOT_COUNTED)
 		return SLICED_CHARACTERS_IMPOSSIBLE;
 
 	switch (row->kind)

@@ -16,7 +16,8 @@
  *	rawlen		bytes of the slice before compression
  *	storedlen	bytes of the slice as stored, in all its rows together
  *	followers	raw bytes that continue a character of UTF-8: the slice has
- *				rawlen - followers characters
+ *				rawlen - followers characters.  SLICED_NOT_COUNTED where nobody has
+ *				decompressed the slice to count them
  *
  * A head has its own header between byte 20 and the payload:
  *
@@ -72,6 +73,8 @@
 #define SLICED_FORMAT_VERSION	1
 
 #define SLICED_HEAD_SEQ			(-1)
+
+#define SLICED_NOT_COUNTED		PG_UINT32_MAX
 
 typedef enum SlicedRowKind
 {

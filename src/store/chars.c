@@ -7,6 +7,7 @@
 #include "access/table.h"
 #include "format/pointer.h"
 #include "format/utf8.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "store/chars.h"
 #include "store/cursor.h"
@@ -26,11 +27,25 @@ typedef struct CharSearch
 	bool		found;
 } CharSearch;
 
+/* Bytes whose characters are counted at once. */
+#define CHARS_BLOCK		256
+
 /* Pass over 'len' bytes in memory. */
 static bool
 chars_pass_bytes(CharSearch *s, const char *bytes, uint32 len)
 {
-	for (uint32 i = 0; i < len; i++)
+	uint32		i = 0;
+
+	while (len - i >= CHARS_BLOCK)
+	{
+		uint32		nchars = CHARS_BLOCK - sliced_utf8_followers(bytes + i, CHARS_BLOCK);
+
+		if (nchars > s->left)
+			break;
+		s->left -= nchars;
+		i += CHARS_BLOCK;
+	}
+	for (; i < len; i++)
 	{
 		if (sliced_utf8_is_follower(bytes[i]))
 			continue;
@@ -46,16 +61,30 @@ chars_pass_bytes(CharSearch *s, const char *bytes, uint32 len)
 	return true;
 }
 
-/* Read bytes [start, start + len) of the object, of one slice, and pass over them. */
+/*
+ * Read bytes [start, end) of the object, of one slice, and pass over them: first what
+ * valid UTF-8 can need to pass over the characters that are left, behind the end of one
+ * that began in the slice before.
+ */
 static bool
-chars_pass_by_reading(CharSearch *s, Oid objid, uint32 start, uint32 len)
+chars_pass_by_reading(CharSearch *s, Oid objid, uint32 start, uint32 end)
 {
-	char	   *work = palloc(len);
-	bool		result = sliced_object_read(s->toastrel, objid, start, len, work) &&
-		chars_pass_bytes(s, work, len);
+	uint64		enough = ((uint64) s->left + 1) * pg_encoding_max_length(PG_UTF8);
 
-	pfree(work);
-	return result;
+	while (start < end)
+	{
+		uint32		len = Min(end - start, enough);
+		char	   *work = palloc(len);
+		bool		go_on = sliced_object_read(s->toastrel, objid, start, len, work) &&
+			chars_pass_bytes(s, work, len);
+
+		pfree(work);
+		if (!go_on)
+			return false;
+		start += len;
+		enough = end;
+	}
+	return true;
 }
 
 /* Pass over characters that are known to have one byte each. */
@@ -82,13 +111,14 @@ chars_pass_slice(CharSearch *s, const SlicedRow *row, Oid objid, uint32 start, u
 
 	if (row->followers == 0)
 		return chars_pass_ascii(s, upto - pos);
-	if (pos == start && upto == start + row->rawlen && nchars <= s->left)
+	if (row->followers != SLICED_NOT_COUNTED &&
+		pos == start && upto == start + row->rawlen && nchars <= s->left)
 	{
 		s->left -= nchars;
 		s->passed += row->rawlen;
 		return true;
 	}
-	return chars_pass_by_reading(s, objid, pos, upto - pos);
+	return chars_pass_by_reading(s, objid, pos, upto);
 }
 
 /* Pass over bytes [pos, end) of an object. */

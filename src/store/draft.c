@@ -34,21 +34,6 @@ sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, SlicedCompres
 	}
 }
 
-void
-sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len,
-				  SlicedCompression compression, const char *stored, uint32 storedlen)
-{
-	draft_begin(draft, raw, len, compression);
-	if (draft->first_raw < len || compression.dictionary.id != 0 ||
-		storedlen > sliced_codec_limit(compression.codec, len))
-		sliced_draft_init(draft, raw, len, compression);
-	else
-	{
-		draft->first = stored;
-		draft->first_stored = storedlen;
-	}
-}
-
 /*
  * The cuts come from whoever knows the type.  If they are all of the value's bytes,
  * each once, the value can be put together again, whatever else they are.
@@ -117,6 +102,36 @@ page_is_lost_anyway(uint32 rawlen, uint32 storedlen)
 
 	return storedlen > rawlen - rawlen / SLICED_GAIN_OF_PAGE &&
 		sliced_row_cut(rawlen, overhead, &quarters) == rawlen;
+}
+
+bool
+sliced_draft_take(SlicedDraft *draft, uint32 len, SlicedCompression compression,
+				  const char *stored, uint32 storedlen)
+{
+	if (len > SLICED_SLICE_USUAL || storedlen == 0 || compression.dictionary.id != 0 ||
+		storedlen > sliced_codec_limit(compression.codec, len) ||
+		page_is_lost_anyway(len, storedlen))
+		return false;
+	draft_begin(draft, NULL, len, compression);
+	draft->first = stored;
+	draft->first_stored = storedlen;
+	return true;
+}
+
+const char *
+sliced_draft_raw(const SlicedDraft *draft)
+{
+	char	   *raw;
+
+	if (draft->raw != NULL)
+		return draft->raw;
+	raw = palloc(draft->len);
+	if (!sliced_codec_get(draft->compression.codec)->decompress(draft->first, draft->first_stored,
+																raw, draft->len, draft->len, NULL))
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("a compressed value of %u bytes cannot be decompressed", draft->len));
+	return raw;
 }
 
 uint32

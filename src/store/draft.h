@@ -16,7 +16,7 @@
 
 typedef struct SlicedDraft
 {
-	const char *raw;			/* the caller's memory */
+	const char *raw;			/* the caller's memory; NULL if the value is taken as it is */
 	uint32		len;
 	SlicedCompression compression;	/* to try on every slice */
 
@@ -55,12 +55,16 @@ sliced_policy_cuts(const SlicedPolicy *policy, uint32 len)
 }
 
 /*
- * The same for a value that somebody else has compressed: 'stored', which must
- * stay as well, decompresses to all of it.  It is stored as it is if we might
- * have compressed the value so ourselves.
+ * The same for a value of 'len' bytes that somebody else has compressed to 'stored',
+ * which must stay as well.  It is taken as it is, without a look inside: what does not
+ * decompress is reported when it is read, as in heap.  False, and no draft, unless we
+ * might have compressed the value so ourselves.
  */
-extern void sliced_draft_take(SlicedDraft *draft, const char *raw, uint32 len,
-							  SlicedCompression compression, const char *stored, uint32 storedlen);
+extern bool sliced_draft_take(SlicedDraft *draft, uint32 len, SlicedCompression compression,
+							  const char *stored, uint32 storedlen);
+
+/* The value's bytes, decompressed if need be, in the current context. */
+extern const char *sliced_draft_raw(const SlicedDraft *draft);
 
 /* Free what the draft has allocated. */
 extern void sliced_draft_free(SlicedDraft *draft);

@@ -152,7 +152,7 @@ count_followers(const CutObject *object, uint32 start, const char *raw, uint32 l
 /* Add one compressed slice, cut into as many rows as it takes. */
 static void
 slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, SlicedRow row,
-					   const char *raw, const char *stored)
+					   const char *stored)
 {
 	uint32		storedlen = row.storedlen;
 	uint32		overhead = slice_begin(object, &row, start);
@@ -161,7 +161,6 @@ slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, S
 	bool		later = quarters;
 	uint32		done;
 
-	row.followers = count_followers(object, start, raw, row.rawlen);
 	for (done = first; done < storedlen; row.parts++)
 		done += sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader), &later);
 
@@ -258,10 +257,11 @@ object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char 
 				.codec = compression.codec,
 				.has_dictionary = has_dictionary,
 				.rawlen = rawlen,
-				.storedlen = storedlen
+				.storedlen = storedlen,
+				.followers = count_followers(object, start + done, raw + done, rawlen)
 			};
 
-			slice_write_compressed(w, object, start + done, row, raw + done, stored);
+			slice_write_compressed(w, object, start + done, row, stored);
 			done += rawlen;
 		}
 		else
@@ -340,6 +340,19 @@ sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 	if (draft->ncuts > 0)
 	{
 		value_write_in_regions(w, valueid, draft);
+		return;
+	}
+	if (draft->raw == NULL)
+	{
+		SlicedRow	row = {
+			.codec = draft->compression.codec,
+			.rawlen = draft->len,
+			.storedlen = draft->first_stored,
+			.followers = SLICED_NOT_COUNTED
+		};
+
+		slice_write_compressed(w, &object, 0, row, draft->first);
+		SLICED_STOP("writer.slice-added");
 		return;
 	}
 	object.ascii = sliced_utf8_ascii(draft->raw, draft->len);

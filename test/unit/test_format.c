@@ -42,6 +42,17 @@ round_trip(void)
 	check(back.kind == SLICED_ROW_SLICE && back.rawlen == 1000 && back.payload_len == 1000);
 	check(memcmp(back.payload, payload, 1000) == 0);
 
+	for (uint32 n = 0; n <= 2; n++)
+	{
+		/* characters were counted, or not; other numbers are impossible */
+		row.followers = n == 0 ? 1000 : n == 1 ? 1001 : SLICED_NOT_COUNTED;
+		sliced_row_encode(buf, 42, 8000, &row);
+		check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, 8000) ==
+			  (n == 1 ? SLICED_CHARACTERS_IMPOSSIBLE : SLICED_SOUND));
+		check(back.followers == row.followers);
+	}
+	row.followers = 0;
+
 	row.kind = SLICED_ROW_HEAD;
 	row.npieces = 3;
 	row.pieces = (char *) pieces;
