@@ -14,6 +14,9 @@
 #include "store/reader.h"
 #include "value/promise.h"
 
+/* A value is not likely to be compressed to less than one byte in so many. */
+#define LIKELY_GAIN		4
+
 /* Core's number of a compression method as that of a codec; -1 if it has none. */
 static int
 method_codec(uint32 method)
@@ -113,6 +116,30 @@ sliced_column_fetch(const SlicedColumn *column, struct varlena *value)
 		sliced_stored_pointer(&ptr, value) && (ours = fetch_ours(&ptr, codec)) != NULL)
 		return ours;
 	return detoast_attr(value);
+}
+
+SlicedDraft *
+sliced_column_copy(const SlicedColumn *column, struct varlena *value, Size limit)
+{
+	struct varatt_external ptr;
+	SlicedCompression compression = column->compression;
+	SlicedDraft *draft;
+	Relation	toastrel;
+	uint32		size;
+	bool		copied;
+
+	/* a level is not stored with what was compressed by it, and a dictionary stays in its table */
+	if (sliced_codec_get(compression.codec)->max_level > 0 || compression.dictionary.id != 0 ||
+		compression.codec == SLICED_CODEC_NONE || !sliced_stored_pointer(&ptr, value))
+		return NULL;
+	size = sliced_pointer_size(&ptr);
+	if (size <= LIKELY_GAIN * limit || sliced_policy_cuts(&column->toaster->policy, size))
+		return NULL;
+	draft = palloc(sizeof(SlicedDraft));
+	toastrel = table_open(ptr.va_toastrelid, AccessShareLock);
+	copied = sliced_draft_copy(draft, toastrel, ptr.va_valueid, size, compression, limit);
+	table_close(toastrel, NoLock);
+	return copied ? draft : NULL;
 }
 
 void

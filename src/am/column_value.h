@@ -20,6 +20,14 @@
  */
 extern struct varlena *sliced_column_fetch(const SlicedColumn *column, struct varlena *value);
 
+/*
+ * Draft a value that a pointer from another row leads to, if it is stored just as the
+ * column would store it, and is too long for a row that can keep 'limit' bytes of it.
+ * NULL if not, or if it is not likely to be.
+ */
+extern SlicedDraft *sliced_column_copy(const SlicedColumn *column, struct varlena *value,
+									   Size limit);
+
 /* Draft a value that may stay in its row: its compressed form is tried. */
 extern SlicedDraft *sliced_column_draft(struct varlena *value, SlicedCompression compression);
 

@@ -12,6 +12,7 @@
 #include "access/htup_details.h"
 #include "am/column_value.h"
 #include "am/row_state.h"
+#include "am/row_toast.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "format/pointer.h"
@@ -89,6 +90,22 @@ look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
 	return true;
 }
 
+/* Get the value that a pointer from another row leads to, or copy it as it is. */
+static void
+fetch_value(SlicedRowState *row, int i, struct varlena *value)
+{
+	const SlicedColumn *options = sliced_row_column_options(row, i);
+	SlicedRowColumn *col = &row->cols[i];
+
+	/* of other storage it may be that the row keeps it, or pushes others out first */
+	if (TupleDescAttr(row->desc, i)->attstorage == TYPSTORAGE_EXTENDED)
+		col->draft = sliced_column_copy(options, value, sliced_row_inline_limit(row->rel));
+	if (col->draft != NULL)
+		sliced_row_reserve_pointer(row, i, col->draft->len);
+	else
+		row->values[i] = PointerGetDatum(sliced_column_fetch(options, value));
+}
+
 void
 sliced_row_compare(SlicedRowState *row, HeapTuple oldtup, bool fetch, List **old_values)
 {
@@ -120,8 +137,6 @@ sliced_row_compare(SlicedRowState *row, HeapTuple oldtup, bool fetch, List **old
 			*old_values = lappend_oid(*old_values, ptr.va_valueid);
 		}
 		if (fetch && !row->isnull[i] && VARATT_IS_EXTERNAL(value))
-		{
-			row->values[i] = PointerGetDatum(sliced_column_fetch(sliced_row_column_options(row, i), value));
-		}
+			fetch_value(row, i, value);
 	}
 }

@@ -85,6 +85,7 @@ sliced_draft_free(SlicedDraft *draft)
 		pfree(draft->first_memory);
 	if (draft->ncuts > 0)
 		pfree(draft->cuts);
+	sliced_taken_free(&draft->taken);
 	draft->first = draft->first_memory = NULL;
 	draft->ncuts = 0;
 }
@@ -113,9 +114,16 @@ sliced_draft_take(SlicedDraft *draft, uint32 len, SlicedCompression compression,
 		page_is_lost_anyway(len, storedlen))
 		return false;
 	draft_begin(draft, NULL, len, compression);
-	draft->first = stored;
-	draft->first_stored = storedlen;
+	sliced_taken_set(&draft->taken, len, compression.codec, stored, storedlen);
 	return true;
+}
+
+bool
+sliced_draft_copy(SlicedDraft *draft, Relation toastrel, Oid valueid, uint32 len,
+				  SlicedCompression compression, uint32 more_than)
+{
+	draft_begin(draft, NULL, len, compression);
+	return sliced_taken_load(&draft->taken, toastrel, valueid, len, compression.codec, more_than);
 }
 
 const char *
@@ -125,9 +133,8 @@ sliced_draft_raw(const SlicedDraft *draft)
 
 	if (draft->raw != NULL)
 		return draft->raw;
-	raw = palloc(draft->len);
-	if (!sliced_codec_get(draft->compression.codec)->decompress(draft->first, draft->first_stored,
-																raw, draft->len, draft->len, NULL))
+	raw = MemoryContextAllocHuge(CurrentMemoryContext, draft->len);
+	if (!sliced_taken_read(&draft->taken, raw))
 		ereport(ERROR,
 				errcode(ERRCODE_DATA_CORRUPTED),
 				errmsg("a compressed value of %u bytes cannot be decompressed", draft->len));

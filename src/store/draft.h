@@ -13,12 +13,16 @@
 
 #include "base/toaster.h"
 #include "codec/codec.h"
+#include "store/taken.h"
 
 typedef struct SlicedDraft
 {
 	const char *raw;			/* the caller's memory; NULL if the value is taken as it is */
 	uint32		len;
 	SlicedCompression compression;	/* to try on every slice */
+
+	/* The value as it is stored elsewhere, if 'raw' is NULL. */
+	SlicedTaken taken;
 
 	/* How to store it in another order than that of its bytes, if not 0. */
 	int			ncuts;
@@ -62,6 +66,13 @@ sliced_policy_cuts(const SlicedPolicy *policy, uint32 len)
  */
 extern bool sliced_draft_take(SlicedDraft *draft, uint32 len, SlicedCompression compression,
 							  const char *stored, uint32 storedlen);
+
+/*
+ * The same for a value of ours in another table, or an older file of this one.  False
+ * unless it is as the writer would write it, and takes more than 'more_than' bytes.
+ */
+extern bool sliced_draft_copy(SlicedDraft *draft, Relation toastrel, Oid valueid, uint32 len,
+							  SlicedCompression compression, uint32 more_than);
 
 /* The value's bytes, decompressed if need be, in the current context. */
 extern const char *sliced_draft_raw(const SlicedDraft *draft);

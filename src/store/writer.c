@@ -329,6 +329,35 @@ value_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 	pfree(region);
 }
 
+/* Add slices that were compressed elsewhere. */
+static void
+taken_write(SlicedWriter *w, CutObject *object, const SlicedTaken *taken)
+{
+	uint32		start = 0;
+
+	object->ascii = taken->ascii;
+	for (int i = 0; i < taken->nslices; i++)
+	{
+		const SlicedTakenSlice *slice = &taken->slices[i];
+
+		if (slice->codec == SLICED_CODEC_NONE)
+			slice_write_raw(w, object, start, slice->stored, slice->rawlen, true);
+		else
+		{
+			SlicedRow	row = {
+				.codec = slice->codec,
+				.rawlen = slice->rawlen,
+				.storedlen = slice->storedlen,
+				.followers = slice->followers
+			};
+
+			slice_write_compressed(w, object, start, row, slice->stored);
+		}
+		start += slice->rawlen;
+		SLICED_STOP("writer.slice-added");
+	}
+}
+
 void
 sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 {
@@ -344,15 +373,7 @@ sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 	}
 	if (draft->raw == NULL)
 	{
-		SlicedRow	row = {
-			.codec = draft->compression.codec,
-			.rawlen = draft->len,
-			.storedlen = draft->first_stored,
-			.followers = SLICED_NOT_COUNTED
-		};
-
-		slice_write_compressed(w, &object, 0, row, draft->first);
-		SLICED_STOP("writer.slice-added");
+		taken_write(w, &object, &draft->taken);
 		return;
 	}
 	object.ascii = sliced_utf8_ascii(draft->raw, draft->len);

@@ -231,6 +231,8 @@ BEGIN
             CALL try(which, 'pointer', n % 10 = 0, format('byte %s n %s', at - length(good), n));
             PERFORM row_poke(rel, place, 0, good);
             CONTINUE WHEN at % 4 <> length(good) % 4;
+            -- Heap, too, has core's lz4_decompress_datum_slice() write anywhere if a compressed value is shorter than its header.
+            CONTINUE WHEN at = length(good) - 12 AND n % 3 = 0;
             PERFORM row_poke(rel, place, 0, renumbered(good, at, n));
             CALL try(which, 'pointer', n % 10 = 0, format('number at %s n %s', at - length(good), n));
             PERFORM row_poke(rel, place, 0, good);

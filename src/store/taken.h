@@ -1,0 +1,50 @@
+/*
+ * taken.h
+ *	  Slices that are stored as they are in another table.
+ *
+ * Where a value comes from another table, or an older file of the same, and would be
+ * cut and compressed just as it is there, its compressed slices are copied.  Copies
+ * get new rows, with checksums of their own.
+ */
+#ifndef SLICED_STORE_TAKEN_H
+#define SLICED_STORE_TAKEN_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+
+typedef struct SlicedTakenSlice
+{
+	uint32		rawlen;
+	uint32		storedlen;
+	uint32		followers;		/* SLICED_NOT_COUNTED if nobody knows */
+	int			codec;
+	const char *stored;
+	void	   *memory;			/* where that is, or NULL: in the caller's memory */
+} SlicedTakenSlice;
+
+typedef struct SlicedTaken
+{
+	int			nslices;		/* 0: nothing was taken */
+	SlicedTakenSlice *slices;	/* in the order of the value's bytes */
+	uint32		ascii;			/* leading bytes known to be ASCII */
+} SlicedTaken;
+
+/*
+ * Take the slices of a value of 'size' bytes, which has no pieces, into memory.  False
+ * unless they are as a writer with this codec, which has no levels, would make them, and
+ * take more than 'more_than' bytes.  If they are damaged, whoever reads the value says so.
+ */
+extern bool sliced_taken_load(SlicedTaken *taken, Relation toastrel, Oid valueid, uint32 size,
+							  int codec, uint32 more_than);
+
+/* Take what is one slice: 'stored', which must stay. */
+extern void sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored,
+							 uint32 storedlen);
+
+/* Decompress all of it to 'dest'; false if that is not possible. */
+extern bool sliced_taken_read(const SlicedTaken *taken, char *dest);
+
+extern void sliced_taken_free(SlicedTaken *taken);
+
+#endif
