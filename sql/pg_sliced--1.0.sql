@@ -179,6 +179,115 @@ LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION sliced.inspect(anyelement) IS
 'the slices that a value consists of';
 
+-- Statistics.  Column 0 is what is read: readers do not know of which column a value is.
+
+CREATE FUNCTION sliced.stat_counts(
+    OUT toastrelid oid, OUT attnum smallint, OUT since timestamptz,
+    OUT reads bigint, OUT core_reads bigint, OUT slices_read bigint, OUT stored_bytes_read bigint,
+    OUT bytes_decompressed bigint, OUT read_usec bigint,
+    OUT kept_compressed bigint, OUT kept_as_is bigint, OUT stored bigint, OUT stored_as_is bigint,
+    OUT unchanged bigint, OUT appended bigint, OUT changed bigint,
+    OUT replaced bigint, OUT replaced_core bigint,
+    OUT anew_short bigint, OUT anew_new bigint, OUT anew_patches bigint, OUT anew_garbage bigint,
+    OUT slices bigint[], OUT raw_bytes bigint[], OUT stored_bytes bigint[])
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_stat_counts'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+CREATE FUNCTION sliced.stat_reset() RETURNS void
+AS 'MODULE_PATHNAME', 'sliced_stat_reset'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.stat_reset() IS
+'forget what was counted of the tables of this database';
+REVOKE EXECUTE ON FUNCTION sliced.stat_reset() FROM PUBLIC;
+
+CREATE FUNCTION sliced.stat_reset(rel regclass) RETURNS void
+AS 'MODULE_PATHNAME', 'sliced_stat_reset_table'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.stat_reset(regclass) IS
+'forget what was counted of a table';
+REVOKE EXECUTE ON FUNCTION sliced.stat_reset(regclass) FROM PUBLIC;
+
+CREATE VIEW sliced.stat_tables WITH (security_invoker = true) AS
+SELECT c.oid::pg_catalog.regclass AS rel, s.reads, s.core_reads, s.slices_read, s.stored_bytes_read,
+    s.bytes_decompressed, s.read_usec::pg_catalog.float8 OPERATOR(pg_catalog./) 1000 AS read_ms, s.since
+FROM sliced.stat_counts() s
+LEFT JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toastrelid
+WHERE s.attnum OPERATOR(pg_catalog.=) 0::pg_catalog.int2
+AND (c.oid IS NOT NULL OR s.toastrelid IS NULL);
+COMMENT ON VIEW sliced.stat_tables IS
+'what has been read of the oversized values of tables';
+GRANT SELECT ON sliced.stat_tables TO PUBLIC;
+
+CREATE VIEW sliced.stat_columns WITH (security_invoker = true) AS
+SELECT c.oid::pg_catalog.regclass AS rel, a.attname AS col, s.stored, s.stored_as_is, s.kept_compressed,
+    s.kept_as_is, n.slices, n.raw_bytes, n.stored_bytes, s.unchanged, s.appended, s.changed, s.replaced,
+    s.replaced_core, s.anew_short, s.anew_new, s.anew_patches, s.anew_garbage, s.since
+FROM sliced.stat_counts() s
+JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toastrelid
+JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
+    AND a.attnum OPERATOR(pg_catalog.=) s.attnum AND NOT a.attisdropped
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.sum(u.slices)::pg_catalog.int8 AS slices, pg_catalog.sum(u.raw)::pg_catalog.int8 AS raw_bytes,
+        pg_catalog.sum(u.stored)::pg_catalog.int8 AS stored_bytes
+    FROM ROWS FROM (pg_catalog.unnest(s.slices), pg_catalog.unnest(s.raw_bytes),
+                    pg_catalog.unnest(s.stored_bytes)) u (slices, raw, stored)) n
+WHERE s.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2;
+COMMENT ON VIEW sliced.stat_columns IS
+'what has become of the oversized values that columns were given';
+GRANT SELECT ON sliced.stat_columns TO PUBLIC;
+
+CREATE VIEW sliced.stat_codecs WITH (security_invoker = true) AS
+SELECT c.oid::pg_catalog.regclass AS rel, a.attname AS col,
+    ('{none,pglz,lz4,zstd}'::pg_catalog.text[])[u.codec] AS codec, u.slices, u.raw_bytes, u.stored_bytes
+FROM sliced.stat_counts() s
+JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toastrelid
+JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
+    AND a.attnum OPERATOR(pg_catalog.=) s.attnum AND NOT a.attisdropped
+CROSS JOIN LATERAL ROWS FROM (
+    pg_catalog.unnest(s.slices), pg_catalog.unnest(s.raw_bytes), pg_catalog.unnest(s.stored_bytes))
+    WITH ORDINALITY u (slices, raw_bytes, stored_bytes, codec)
+WHERE s.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND u.stored_bytes OPERATOR(pg_catalog.>) 0::pg_catalog.int8;
+COMMENT ON VIEW sliced.stat_codecs IS
+'what has been written of columns, by codec';
+GRANT SELECT ON sliced.stat_codecs TO PUBLIC;
+
+CREATE VIEW sliced.table_sizes WITH (security_invoker = true) AS
+SELECT s.rel, s.table_bytes, s.toast_bytes, s.toast_index_bytes, s.index_bytes,
+    s.table_bytes OPERATOR(pg_catalog.+) s.toast_bytes OPERATOR(pg_catalog.+) s.toast_index_bytes
+        OPERATOR(pg_catalog.+) s.index_bytes AS total_bytes,
+    s.toast_live_rows, s.toast_dead_rows, s.toast_last_vacuum
+FROM (
+    SELECT c.oid::pg_catalog.regclass AS rel,
+        pg_catalog.pg_table_size(c.oid) OPERATOR(pg_catalog.-) COALESCE(pg_catalog.pg_total_relation_size(t.oid), 0) AS table_bytes,
+        COALESCE(pg_catalog.pg_table_size(t.oid), 0) AS toast_bytes,
+        COALESCE(pg_catalog.pg_indexes_size(t.oid), 0) AS toast_index_bytes,
+        pg_catalog.pg_indexes_size(c.oid) AS index_bytes,
+        pg_catalog.pg_stat_get_live_tuples(t.oid) AS toast_live_rows,
+        pg_catalog.pg_stat_get_dead_tuples(t.oid) AS toast_dead_rows,
+        GREATEST(pg_catalog.pg_stat_get_last_vacuum_time(t.oid),
+                 pg_catalog.pg_stat_get_last_autovacuum_time(t.oid)) AS toast_last_vacuum
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
+    LEFT JOIN pg_catalog.pg_class t ON t.oid OPERATOR(pg_catalog.=) c.reltoastrelid
+    WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}')
+    AND a.amhandler OPERATOR(pg_catalog.=) 'sliced.handler'::pg_catalog.regproc) s;
+COMMENT ON VIEW sliced.table_sizes IS
+'where the disk space of sliced tables is';
+GRANT SELECT ON sliced.table_sizes TO PUBLIC;
+
+CREATE FUNCTION sliced.table_space(
+    rel regclass, percent double precision DEFAULT 100,
+    OUT pages bigint, OUT pages_read bigint, OUT live_bytes bigint, OUT dead_bytes bigint,
+    OUT free_bytes bigint, OUT heads bigint, OUT derived bigint, OUT pieces bigint, OUT slices bigint,
+    OUT raw_bytes bigint, OUT stored_bytes bigint, OUT garbage_bytes bigint,
+    OUT core_values bigint, OUT core_bytes bigint)
+RETURNS record
+AS 'MODULE_PATHNAME', 'sliced_table_space'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sliced.table_space(regclass, double precision) IS
+'what is in the pages of a table''s toast relation, or in some percent of them';
+
 -- Nobody drops tables by dropping the extension.
 CREATE FUNCTION sliced.before_drop() RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'sliced_before_drop'

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#include "base/counters.h"
 #include "base/settings.h"
 #include "fmgr.h"
 #include "plan/plan.h"
@@ -32,5 +33,6 @@ _PG_init(void)
 	sliced_column_init();
 	sliced_label_init();
 	sliced_api_init();
+	sliced_counters_init();
 	sliced_hooks_init();
 }

@@ -151,7 +151,7 @@ part_unit() { "$root/test/unit/run"; }
 part_regress() {
     local only=
     # How much is read and written is a matter of the lengths.
-    ! is_tiny || only=REGRESS=$(basename -s .sql "$root"/test/sql/*.sql | grep -vxE 'costs|arrays|dictionaries' | xargs)
+    ! is_tiny || only=REGRESS=$(basename -s .sql "$root"/test/sql/*.sql | grep -vxE 'costs|arrays|dictionaries|statistics' | xargs)
     server_start regress
     installcheck test/output ISOLATION= ${only:+"$only"}
     server_stop regress

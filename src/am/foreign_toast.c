@@ -25,6 +25,7 @@
 #include "am/am.h"
 #include "base/identity.h"
 #include "base/stop.h"
+#include "base/sweep.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
 #include "executor/tuptable.h"
@@ -150,5 +151,7 @@ sliced_new_file_check(Relation rel)
 					   table),
 				errdetail("The table would keep its own access method, which cannot read them."),
 				errhint("Run pg_repack with PGOPTIONS='-c default_table_access_method=heap'."));
+	if (rel->rd_createSubid != InvalidSubTransactionId)
+		sliced_counters_relation_is_new(RelationGetRelid(rel));
 	SLICED_STOP("file.checked");
 }

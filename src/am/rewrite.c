@@ -30,6 +30,7 @@
 #include "am/dying.h"
 #include "am/row_toast.h"
 #include "am/train.h"
+#include "base/counters.h"
 #include "base/identity.h"
 #include "base/options.h"
 #include "base/stop.h"
@@ -112,7 +113,9 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 
 		if (length == 0)
 		{
+			sliced_storing_begin();
 			sliced_writer_add(rw->writer, value->valueid, draft);
+			sliced_row_count_value(rt, value);
 			if (dying)
 				hash_search(rw->dying_values, &value->valueid, HASH_ENTER, NULL);
 			continue;

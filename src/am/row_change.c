@@ -13,6 +13,7 @@
 #include "am/column_value.h"
 #include "am/row_state.h"
 #include "am/row_toast.h"
+#include "base/counters.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "format/pointer.h"
@@ -83,6 +84,7 @@ look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
 												TOAST_POINTER_SIZE));
 		col->rope = NULL;
 		col->kept = true;
+		sliced_count_column(sliced_row_named_toast(row->rel), i + 1, SLICED_UNCHANGED);
 	}
 	else
 		sliced_row_reserve_pointer(row, i, col->rope->len);
@@ -134,6 +136,8 @@ sliced_row_compare(SlicedRowState *row, HeapTuple oldtup, bool fetch, List **old
 			VARATT_EXTERNAL_GET_POINTER(ptr, oldvalue);
 			if (look_at_old_value(row, i, oldvalue, &ptr, fetch))
 				continue;
+			row->cols[i].replaces = true;
+			row->cols[i].replaces_core = !sliced_pointer_is_ours(&ptr);
 			*old_values = lappend_oid(*old_values, ptr.va_valueid);
 		}
 		if (fetch && !row->isnull[i] && VARATT_IS_EXTERNAL(value))

@@ -24,6 +24,8 @@ typedef struct SlicedRowColumn
 	bool		kept;			/* pointer that the old version has too */
 	bool		external;		/* pointer to a value yet to be written */
 	bool		tried;			/* compression was tried */
+	bool		replaces;		/* a value outside the row */
+	bool		replaces_core;	/* that is in core's format */
 	struct varlena *raw;		/* what the value was before we compressed it */
 	SlicedDraft *draft;
 	const SlicedRope *rope;		/* how the value differs from the old version's */

@@ -12,6 +12,7 @@
 #include "am/row_size.h"
 #include "am/row_state.h"
 #include "am/row_toast.h"
+#include "base/counters.h"
 #include "base/identity.h"
 #include "base/limits.h"
 #include "base/stop.h"
@@ -96,11 +97,15 @@ go_core_way(SlicedRowToast *rt, SlicedRowState *row, Datum *original)
 
 /* Add a value that is written whole; returns its id. */
 static Oid
-add_new_value(SlicedRowToast *rt, SlicedRowColumn *col, SlicedWriter *writer, Oid keep_id)
+add_new_value(SlicedRowToast *rt, SlicedRowColumn *col, int attno, SlicedWriter *writer,
+			  Oid keep_id)
 {
 	SlicedNewValue *value = palloc(sizeof(SlicedNewValue));
 
 	value->draft = *col->draft;
+	value->attno = attno;
+	value->replaces = col->replaces;
+	value->replaces_core = col->replaces_core;
 	value->valueid = OidIsValid(keep_id) ? keep_id : sliced_writer_new_id(writer);
 	rt->new_values = lappend(rt->new_values, value);
 	return value->valueid;
@@ -132,8 +137,6 @@ static void
 assign_ids(SlicedRowToast *rt, SlicedRowState *row, SlicedRowTarget *target)
 {
 	Relation	rel = row->rel;
-	Oid			named = OidIsValid(rel->rd_toastoid) ? rel->rd_toastoid :
-		rel->rd_rel->reltoastrelid;
 
 	for (int i = 0; i < row->desc->natts; i++)
 	{
@@ -148,11 +151,23 @@ assign_ids(SlicedRowToast *rt, SlicedRowState *row, SlicedRowTarget *target)
 		if (col->rope != NULL)
 			id = add_changed_value(rt, row, i, target->writer);
 		else
-			id = add_new_value(rt, col, target->writer,
+			id = add_new_value(rt, col, i + 1, target->writer,
 							   target->keep_ids == NULL ? InvalidOid : target->keep_ids[i]);
-		sliced_pointer_set(DatumGetPointer(row->values[i]), named, id,
+		sliced_pointer_set(DatumGetPointer(row->values[i]), rt->named, id,
 						   col->rope != NULL ? col->rope->len : col->draft->len);
 	}
+}
+
+/* Count the values that compression was tried of, and that stay in the row. */
+static void
+count_kept(const SlicedRowToast *rt, const SlicedRowState *row)
+{
+	for (int i = 0; i < row->desc->natts; i++)
+		if (row->cols[i].draft != NULL && !row->cols[i].external &&
+			row->cols[i].draft->compression.codec != SLICED_CODEC_NONE)
+			sliced_count_column(rt->named, i + 1,
+								VARATT_IS_COMPRESSED(DatumGetPointer(row->values[i])) ?
+								SLICED_KEPT_COMPRESSED : SLICED_KEPT_AS_IS);
 }
 
 void
@@ -164,6 +179,7 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 	Datum	   *original = palloc(natts * sizeof(Datum));
 
 	memset(rt, 0, sizeof(*rt));
+	rt->named = sliced_row_named_toast(rel);
 	row.values = palloc(natts * sizeof(Datum));
 	row.isnull = palloc(natts * sizeof(bool));
 	row.cols = palloc0(natts * sizeof(SlicedRowColumn));
@@ -197,6 +213,7 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 		return;
 	}
 
+	count_kept(rt, &row);
 	assign_ids(rt, &row, target);
 	SLICED_STOP("toast.ids-assigned");
 	rt->tuple = heap_form_tuple(row.desc, row.values, row.isnull);
@@ -208,6 +225,15 @@ sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple o
 }
 
 void
+sliced_row_count_value(const SlicedRowToast *rt, const SlicedNewValue *value)
+{
+	sliced_count(SLICED_STORED, 1);
+	sliced_count(SLICED_REPLACED, value->replaces && !value->replaces_core);
+	sliced_count(SLICED_REPLACED_CORE, value->replaces_core);
+	sliced_storing_end(rt->named, value->attno, value->draft.compression.codec);
+}
+
+void
 sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 {
 	ListCell   *lc;
@@ -216,7 +242,9 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 	{
 		SlicedNewValue *value = lfirst(lc);
 
+		sliced_storing_begin();
 		sliced_writer_add(writer, value->valueid, &value->draft);
+		sliced_row_count_value(rt, value);
 		SLICED_STOP("toast.value-handed-over");
 		sliced_draft_free(&value->draft);
 	}
@@ -226,7 +254,9 @@ sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer)
 		SlicedAtWork work;
 
 		sliced_at_work_begin(&work, value->toaster, value->rel, value->attno);
+		sliced_storing_begin();
 		sliced_change_write(&value->change, writer);
+		sliced_storing_end(rt->named, value->attno, value->change.compression.codec);
 		sliced_at_work_end(&work);
 		SLICED_STOP("toast.before-promise-is-kept");
 		if (value->promise != NULL)

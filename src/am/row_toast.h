@@ -22,6 +22,9 @@ typedef struct SlicedNewValue
 {
 	Oid			valueid;
 	SlicedDraft draft;
+	int			attno;
+	bool		replaces;		/* one that has nothing in common with it, */
+	bool		replaces_core;	/* or is in core's format */
 } SlicedNewValue;
 
 /* One value to write as what differs from the one it replaces. */
@@ -41,7 +44,18 @@ typedef struct SlicedRowToast
 	List	   *new_values;		/* SlicedNewValue, to be written */
 	List	   *changed_values; /* SlicedChangedValue, to be written */
 	List	   *old_values;		/* ids of values the row no longer has */
+	Oid			named;			/* the toast relation, as pointers name it */
 } SlicedRowToast;
+
+/* The toast relation that pointers name: not the one they are written to, in a rewrite. */
+static inline Oid
+sliced_row_named_toast(Relation rel)
+{
+	return OidIsValid(rel->rd_toastoid) ? rel->rd_toastoid : rel->rd_rel->reltoastrelid;
+}
+
+/* Book what was counted since sliced_storing_begin(), when this value was written. */
+extern void sliced_row_count_value(const SlicedRowToast *rt, const SlicedNewValue *value);
 
 /*
  * Must core's toaster, or ours, look at this row?  If it is shorter than core's limit,

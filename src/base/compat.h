@@ -19,6 +19,13 @@
 #include "access/tableam.h"
 #include "nodes/plannodes.h"
 #include "replication/slot.h"
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
+#else
+#include "storage/dsm.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#endif
 #include "utils/acl.h"
 #include "utils/jsonpath.h"
 #include "utils/rel.h"
@@ -171,6 +178,54 @@ sliced_snapshot_check_age(void)
 #endif
 }
 
+/* The arguments of who makes that memory; the first one is 'place'. */
+#if PG_VERSION_NUM >= 190000
+#define SLICED_MAKE_MEMORY		void *place, void *arg
+#else
+#define SLICED_MAKE_MEMORY		void *place
+#endif
+
+/*
+ * Memory that all sessions share under this name, until the server stops or crashes.
+ * Whoever is first calls 'make'.  Fails if there is none, and is not to be
+ * called again then.
+ */
+static inline void *
+sliced_named_memory(const char *name, Size size, void (*make) (SLICED_MAKE_MEMORY))
+{
+#if PG_VERSION_NUM >= 190000
+	bool		found;
+
+	return GetNamedDSMSegment(name, size, make, &found, NULL);
+#elif PG_VERSION_NUM >= 170000
+	bool		found;
+
+	return GetNamedDSMSegment(name, size, make, &found);
+#else
+	bool		found;
+	dsm_handle *handle;
+	dsm_segment *segment;
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	/* a few bytes that core has to spare for such */
+	handle = ShmemInitStruct(name, sizeof(dsm_handle), &found);
+	if (!found)
+		*handle = DSM_HANDLE_INVALID;
+	if (*handle == DSM_HANDLE_INVALID)
+	{
+		segment = dsm_create(size, 0);
+		make(dsm_segment_address(segment));
+		dsm_pin_segment(segment);
+		*handle = dsm_segment_handle(segment);
+	}
+	else if ((segment = dsm_attach(*handle)) == NULL)
+		elog(ERROR, "could not map shared memory of \"%s\"", name);
+	dsm_pin_mapping(segment);
+	LWLockRelease(AddinShmemInitLock);
+	return dsm_segment_address(segment);
+#endif
+}
+
 /* ---- 18 ---- */
 
 #if PG_VERSION_NUM < 180000
@@ -204,6 +259,9 @@ sliced_max_slots(void)
 #if PG_VERSION_NUM < 190000
 
 typedef struct varlena varlena;
+
+/* Every session must be told the names of tranches of locks. */
+#define LWLockNewTrancheId(name)	((LWLockNewTrancheId) ())
 
 /* What scans do for whoever asked for them, beside their work. */
 #define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
@@ -259,6 +317,10 @@ sliced_heap_update(Relation rel, ItemPointer tid, HeapTuple tuple, CommandId cid
 #define PROGRESS_REPACK_HEAP_TUPLES_INSERTED	PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN
 #define PROGRESS_REPACK_TOTAL_HEAP_BLKS			PROGRESS_CLUSTER_TOTAL_HEAP_BLKS
 #define PROGRESS_REPACK_HEAP_BLKS_SCANNED		PROGRESS_CLUSTER_HEAP_BLKS_SCANNED
+
+#else
+
+#define LWLockRegisterTranche(tranche, name)	((void) 0)
 
 #endif
 

@@ -10,9 +10,15 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain.h"
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
 #include "executor/executor.h"
 #include "optimizer/planner.h"
 #include "plan/plan.h"
+#include "storage/bufmgr.h"
 
 static planner_hook_type next_planner;
 static ExecutorStart_hook_type next_start;
@@ -72,6 +78,7 @@ start_query(QueryDesc *query, int eflags)
 	sliced_swap_late(query->plannedstmt);
 	WITHOUT_BRIDGES(next_start(query, eflags));
 	sliced_columns_only(query);
+	sliced_reads_begin(query);
 }
 
 #if PG_VERSION_NUM >= 180000
@@ -105,8 +112,66 @@ finish_query(QueryDesc *query)
 static void
 end_query(QueryDesc *query)
 {
+	sliced_reads_end(query);
 	WITHOUT_BRIDGES(next_end(query));
 }
+
+#if PG_VERSION_NUM >= 180000
+
+static explain_per_plan_hook_type next_explain;
+
+/* With BUFFERS, which ANALYZE implies, also say what was read of oversized values. */
+static void
+explain_plan(PlannedStmt *stmt, IntoClause *into, ExplainState *es, const char *query_string,
+			 ParamListInfo params, QueryEnvironment *environment)
+{
+	uint64		reads[SLICED_N_READ_COUNTERS];
+
+	if (next_explain != NULL)
+		next_explain(stmt, into, es, query_string, params, environment);
+	if (!es->analyze || !es->buffers || !sliced_reads_of(stmt, reads))
+		return;
+	ExplainOpenGroup("Oversized Values", "Oversized Values", true, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainIndentText(es);
+		appendStringInfo(es->str, "Oversized Values: reads=" UINT64_FORMAT " slices=" UINT64_FORMAT
+						 " stored=" UINT64_FORMAT "kB decompressed=" UINT64_FORMAT "kB",
+						 reads[SLICED_READS], reads[SLICED_SLICES_READ],
+						 (reads[SLICED_STORED_READ] + 1023) / 1024,
+						 (reads[SLICED_DECOMPRESSED] + 1023) / 1024);
+		if (reads[SLICED_READ_TIME] > 0)
+			appendStringInfo(es->str, " time=%.3f", reads[SLICED_READ_TIME] / 1000.0);
+		appendStringInfoChar(es->str, '\n');
+	}
+	else
+	{
+		ExplainPropertyUInteger("Reads", NULL, reads[SLICED_READS], es);
+		ExplainPropertyUInteger("Slices", NULL, reads[SLICED_SLICES_READ], es);
+		ExplainPropertyUInteger("Stored Bytes", NULL, reads[SLICED_STORED_READ], es);
+		ExplainPropertyUInteger("Decompressed Bytes", NULL, reads[SLICED_DECOMPRESSED], es);
+		if (track_io_timing)
+			ExplainPropertyFloat("Read Time", "ms", reads[SLICED_READ_TIME] / 1000.0, 3, es);
+	}
+	ExplainCloseGroup("Oversized Values", "Oversized Values", true, es);
+}
+
+static void
+explain_init(void)
+{
+	next_explain = explain_per_plan_hook;
+	explain_per_plan_hook = explain_plan;
+}
+
+#else
+
+static void
+explain_init(void)
+{
+	/* nobody can add to what EXPLAIN says */
+}
+
+#endif
 
 void
 sliced_hooks_init(void)
@@ -121,4 +186,6 @@ sliced_hooks_init(void)
 	ExecutorFinish_hook = finish_query;
 	next_end = ExecutorEnd_hook != NULL ? ExecutorEnd_hook : standard_ExecutorEnd;
 	ExecutorEnd_hook = end_query;
+	sliced_reads_init();
+	explain_init();
 }

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "base/counters.h"
 #include "executor/execdesc.h"
 #include "nodes/plannodes.h"
 
@@ -30,6 +31,15 @@ extern void sliced_columns_only(QueryDesc *query);
  * see to it.
  */
 extern bool sliced_run_alone(QueryDesc *query);
+
+/*
+ * reads.c: a query that might be explained begins, and ends.  Between, what has been
+ * read for it, by counter; false if there is nothing to tell.
+ */
+extern void sliced_reads_begin(const QueryDesc *query);
+extern void sliced_reads_end(const QueryDesc *query);
+extern bool sliced_reads_of(const PlannedStmt *stmt, uint64 *reads);
+extern void sliced_reads_init(void);
 
 /*
  * plan_walk.c: call 'visit' for every expression, or list of them, in the plan:

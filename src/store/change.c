@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "base/counters.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "codec/codec.h"
@@ -381,15 +382,26 @@ new_pieces_len(Derivation *d)
 	return result;
 }
 
-/* Is the old value not worth being shared? */
+/* Is the old value not worth being shared?  Counts why. */
 static bool
 change_is_better_anew(Derivation *d)
 {
 	uint32		len = d->change->rope->len;
+	SlicedCounter why;
 
-	return len < SLICED_WORTH_SHARING || new_pieces_len(d) > len / 4 * 3 ||
-		patches_are_too_many(d) ||
-		d->old.garbage + pieces_drop_unneeded(d, false) > (uint64) len / 2 + SLICED_GARBAGE_MIN;
+	if (len < SLICED_WORTH_SHARING)
+		why = SLICED_ANEW_SHORT;
+	else if (new_pieces_len(d) > len / 4 * 3)
+		why = SLICED_ANEW_NEW;
+	else if (patches_are_too_many(d))
+		why = SLICED_ANEW_PATCHES;
+	else if (d->old.garbage + pieces_drop_unneeded(d, false) >
+			 (uint64) len / 2 + SLICED_GARBAGE_MIN)
+		why = SLICED_ANEW_GARBAGE;
+	else
+		return false;
+	sliced_count(why, 1);
+	return true;
 }
 
 static void
@@ -399,6 +411,7 @@ change_write_anew(Derivation *d)
 	char	   *raw = MemoryContextAllocHuge(CurrentMemoryContext, rope->len + 1);
 	SlicedDraft draft;
 
+	sliced_count(SLICED_STORED, 1);
 	sliced_rope_read(rope, d->toastrel, 0, rope->len, raw);
 	sliced_draft_final(&draft, raw, rope->len, d->change->compression, d->change->policy);
 	SLICED_STOP("change.before-anew");
@@ -494,6 +507,7 @@ change_derive(Derivation *d)
 	int64		garbage;
 	SlicedNewHead head;
 
+	sliced_count(SLICED_CHANGED, 1);
 	/* this page is written anyway: another one may cost a full page of WAL */
 	sliced_writer_stay_near(d->writer, ItemPointerGetBlockNumber(&d->old_head));
 	inline_len = change_write_new_bytes(d, table, inline_bytes);

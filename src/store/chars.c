@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "base/counters.h"
 #include "format/pointer.h"
 #include "format/utf8.h"
 #include "mb/pg_wchar.h"
@@ -200,11 +201,14 @@ sliced_chars_seek(const struct varatt_external *value, uint32 nchar, uint32 *off
 				  uint32 *have)
 {
 	CharSearch	s = {.left = nchar};
+	instr_time	began = sliced_reading_begin();
 
 	s.toastrel = table_open(value->va_toastrelid, AccessShareLock);
 	sliced_scan_open(&s.ts, s.toastrel, NULL, AccessShareLock);
 	char_search(&s, value->va_valueid, sliced_pointer_size(value));
 	sliced_scan_close(&s.ts, AccessShareLock);
+	if (s.found)
+		sliced_reading_end(RelationGetRelid(s.toastrel), began, false);
 	table_close(s.toastrel, NoLock);
 	*offset = s.passed;
 	if (have != NULL)

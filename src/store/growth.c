@@ -31,6 +31,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "base/compat.h"
+#include "base/counters.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "catalog/catalog.h"
@@ -242,6 +243,7 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 {
 	uint32		end = growth->end + len;
 
+	sliced_count(SLICED_APPENDED, 1);
 	if (round_down(end, SLICED_SEAL_BYTES) > growth->end)
 		merge_write(growth, writer, round_down(growth->end, SLICED_SEAL_BYTES), compression);
 	else if (round_down(end, SLICED_MERGE_BYTES) > growth->end)
@@ -251,6 +253,8 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 		len <= growth->tail_capacity - growth->tail_len)
 	{
 		SLICED_STOP("growth.before-tail-grows");
+		sliced_count(SLICED_RAW_WRITTEN + SLICED_CODEC_NONE, len);
+		sliced_count(SLICED_STORED_WRITTEN + SLICED_CODEC_NONE, len);
 		memcpy(growth->tail + growth->tail_len, bytes, len);
 		sliced_writer_update_tail(writer, &growth->tail_tid, growth->objid, growth->tail_start,
 								  growth->tail, growth->tail_len + len, growth->tail_capacity);
@@ -263,6 +267,7 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 		if (len * 2 > capacity || (growth->has_tail && growth->tail_is_ours) ||
 			!tails_are_updated(sliced_writer_relation(writer)))
 			capacity = len;
+		sliced_count_slice_written(SLICED_CODEC_NONE, len, len);
 		sliced_writer_add_tail(writer, growth->objid, growth->end, bytes, len, capacity);
 	}
 	else

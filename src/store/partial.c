@@ -15,6 +15,7 @@
 
 #include "access/table.h"
 #include "base/codec_ids.h"
+#include "base/counters.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "format/pointer.h"
@@ -358,8 +359,11 @@ sliced_partial_try_read(SlicedPartial *partial, const struct varatt_external *pt
 						uint32 from, uint32 to)
 {
 	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);
+	instr_time	began = sliced_reading_begin();
 	bool		ok = partial_load(partial, toastrel, ptr->va_valueid, from, to) == SLICED_SOUND;
 
+	if (ok)
+		sliced_reading_end(RelationGetRelid(toastrel), began, false);
 	table_close(toastrel, AccessShareLock);
 	return ok;
 }

@@ -19,6 +19,7 @@
 #include "access/subtrans.h"
 #include "access/xact.h"
 #include "base/compat.h"
+#include "base/counters.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "miscadmin.h"
@@ -352,8 +353,9 @@ value_read_once(Reader *r, Relation toastrel, SlicedVisibility visibility, Oid v
 	return ok;
 }
 
-bool
-sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
+/* Read it, now or when somebody has written it; false if it is in core's format. */
+static bool
+value_read_with_patience(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
 {
 	VirtualTransactionId *writers = NULL;
 	TimestampTz since = 0;
@@ -388,6 +390,16 @@ sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, cha
 		else
 			visibility = SLICED_SEE_ABORTED;
 	}
+}
+
+bool
+sliced_value_read(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
+{
+	instr_time	began = sliced_reading_begin();
+	bool		ours = value_read_with_patience(toastrel, valueid, offset, len, dest);
+
+	sliced_reading_end(RelationGetRelid(toastrel), began, !ours);
+	return ours;
 }
 
 SlicedDamage

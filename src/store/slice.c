@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/counters.h"
 #include "base/limits.h"
 #include "store/dictionary.h"
 #include "store/slice.h"
@@ -110,6 +111,8 @@ sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *
 
 	Assert(from <= to && to <= slice->rawlen);
 
+	sliced_count(SLICED_SLICES_READ, to > from);
+	sliced_count(SLICED_STORED_READ, slice->storedlen);
 	if (slice->codec == SLICED_CODEC_NONE)
 	{
 		memcpy(dest, slice->stored + from, to - from);
@@ -126,6 +129,7 @@ sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *
 		stored += SLICED_DICTIONARY_NAME;
 		storedlen -= SLICED_DICTIONARY_NAME;
 	}
+	sliced_count(SLICED_DECOMPRESSED, to);
 	if (from > 0)
 		work = palloc(to);
 	ok = codec->decompress(stored, storedlen, work, to, slice->rawlen, dictionary);

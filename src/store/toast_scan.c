@@ -151,9 +151,9 @@ chunk_is_sound(HeapTuple tuple, const struct varlena *chunk)
 		VARSIZE(chunk) >= VARHDRSZ && VARSIZE(chunk) <= end - (char *) chunk;
 }
 
-/* A row without data, or with broken data, has none: nobody takes that for sound. */
-static void
-row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data, uint32 *len)
+Oid
+sliced_toast_row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data,
+							uint32 *len)
 {
 	TupleDesc	desc = RelationGetDescr(toastrel);
 	bool		isnull;
@@ -168,6 +168,7 @@ row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, const char **data
 		*data = VARDATA_ANY(chunk);
 		*len = VARSIZE_ANY_EXHDR(chunk);
 	}
+	return DatumGetObjectId(fastgetattr(tuple, 1, desc, &isnull));
 }
 
 static bool
@@ -211,7 +212,7 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 			continue;
 
 		ts->tid = tuple->t_self;
-		row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len);
+		sliced_toast_row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len);
 		return true;
 	}
 	return false;
@@ -229,7 +230,6 @@ sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot)
 {
 	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) slot;
 	HeapTuple	tuple = bslot->base.tuple;
-	bool		isnull;
 	Oid			objid;
 	int32		seq;
 	const char *data;
@@ -241,8 +241,7 @@ sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot)
 		return false;
 	if (row_is_current(tuple, bslot->buffer))
 		return false;
-	objid = DatumGetObjectId(fastgetattr(tuple, 1, RelationGetDescr(toastrel), &isnull));
-	row_take_apart(toastrel, tuple, &seq, &data, &len);
+	objid = sliced_toast_row_take_apart(toastrel, tuple, &seq, &data, &len);
 	return sliced_row_decode(&row, data, len, objid, seq) == SLICED_SOUND;
 }
 

@@ -87,6 +87,13 @@ sliced_last_seq(uint32 end)
 /* Step to the next row; false if there is none. */
 extern bool sliced_scan_next(ToastScan *ts, ScanDirection dir);
 
+/*
+ * Take a row of the toast relation apart, and return its chunk_id.  A row without data,
+ * or with broken data, has none: nobody takes that for sound.
+ */
+extern Oid	sliced_toast_row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq,
+										const char **data, uint32 *len);
+
 /* Who has inserted the current row? */
 extern TransactionId sliced_scan_inserter(ToastScan *ts);
 

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "base/counters.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "catalog/catalog.h"
@@ -164,6 +165,7 @@ slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, S
 	for (done = first; done < storedlen; row.parts++)
 		done += sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader), &later);
 
+	sliced_count_slice_written(row.codec, row.rawlen, storedlen);
 	row.payload = stored;
 	row.payload_len = first;
 	sliced_batch_add(&w->batch, object->objid, slice_seq(object, start), &row);
@@ -211,6 +213,7 @@ slice_write_raw(SlicedWriter *w, const CutObject *object, uint32 start, const ch
 		row.rawlen = row.storedlen = row.payload_len = n;
 		row.payload = raw + done;
 		row.followers = count_followers(object, start + done, row.payload, n);
+		sliced_count_slice_written(SLICED_CODEC_NONE, n, n);
 		sliced_batch_add(&w->batch, object->objid, slice_seq(object, start + done), &row);
 		done += n;
 	}
@@ -412,7 +415,10 @@ sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedNewHead *head)
 		row.patches_len = sliced_patch_table_size(head->patches);
 		row.patches = patches = palloc(row.patches_len);
 		sliced_patch_table_encode(patches, head->patches);
+		sliced_count(SLICED_STORED_WRITTEN + SLICED_CODEC_NONE, row.patches_len);
 	}
+	if (head->inline_len > 0)
+		sliced_count_slice_written(SLICED_CODEC_NONE, head->inline_len, head->inline_len);
 	Assert(sliced_row_size(&row) <= SLICED_MAX_HEAD);
 	/* it can stay near others, though slices that came with it cannot */
 	if (w->batch.nbytes + sliced_row_size(&row) > SLICED_SMALL_ROWS)
@@ -442,6 +448,7 @@ sliced_writer_add_patches(SlicedWriter *w, Oid layer, uint32 from, uint32 until,
 	place = from;
 	for (int i = 0; i < n; place = patches[i].place + patches[i].len, i++)
 		payload += sliced_patch_encode(payload, &patches[i], place);
+	sliced_count(SLICED_STORED_WRITTEN + SLICED_CODEC_NONE, len);
 	sliced_batch_add(&w->batch, layer, 1 + from, &row);
 	pfree((char *) row.payload);
 }

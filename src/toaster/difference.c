@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "base/counters.h"
 #include "base/limits.h"
 #include "format/pointer.h"
 #include "store/change.h"
@@ -90,11 +91,17 @@ typedef struct Comparison
 static const char *
 old_bytes(Comparison *c, uint32 start, uint32 end)
 {
+	instr_time	began;
+	bool		ok;
+
 	if (c->old != NULL)
 		return c->old + start;
-	return sliced_value_try_read(c->toastrel, SLICED_SEE_READABLE, c->oldid, start, end - start,
-								 c->work) == SLICED_SOUND ?
-		c->work : NULL;
+	began = sliced_reading_begin();
+	ok = sliced_value_try_read(c->toastrel, SLICED_SEE_READABLE, c->oldid, start, end - start,
+							   c->work) == SLICED_SOUND;
+	if (ok)
+		sliced_reading_end(RelationGetRelid(c->toastrel), began, false);
+	return ok ? c->work : NULL;
 }
 
 static uint32

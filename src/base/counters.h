@@ -1,0 +1,109 @@
+/*
+ * counters.h
+ *	  What is counted of values: statistics for users.
+ *
+ * Whoever reads or writes a value counts into one array, sliced_counts, without asking
+ * whose value it is: the store does not know columns.  Whoever knows it empties the
+ * array before, and afterwards books what is in it, under the toast relation that
+ * pointers name and the number of the column.  Readers know no column either; what
+ * is read is booked under column 0.
+ *
+ * A session books in memory of its own, of fixed size, and adds that to what is
+ * shared (shared_counters.h) when a transaction ends, by commit or rollback.  Nothing
+ * here fails, and nothing allocates memory.
+ */
+#ifndef SLICED_BASE_COUNTERS_H
+#define SLICED_BASE_COUNTERS_H
+
+#include "postgres.h"
+
+#include "base/codec_ids.h"
+#include "portability/instr_time.h"
+
+typedef enum SlicedCounter
+{
+	/* of a table: what is read */
+	SLICED_READS,				/* parts of values, or whole ones, that were asked for */
+	SLICED_CORE_READS,			/* of these: of values in core's format */
+	SLICED_SLICES_READ,
+	SLICED_STORED_READ,			/* bytes of these slices, as stored */
+	SLICED_DECOMPRESSED,		/* bytes that decompression made of them */
+	SLICED_READ_TIME,			/* microseconds, where track_io_timing is on */
+#define SLICED_N_READ_COUNTERS	(SLICED_READ_TIME + 1)
+
+	/* of a column: its values, when a row is written */
+	SLICED_KEPT_COMPRESSED,		/* in a row that was too long, and stays in it */
+	SLICED_KEPT_AS_IS,			/* the same, though compression was tried */
+	SLICED_STORED,				/* outside the row, whole */
+	SLICED_STORED_AS_IS,		/* of these: though compression was tried */
+	SLICED_UNCHANGED,			/* an update brought the value that is there */
+	SLICED_APPENDED,			/* it only grew */
+	SLICED_CHANGED,				/* only the difference was written */
+	/* why a value was stored whole though it took the place of one */
+	SLICED_REPLACED,			/* they have nothing in common */
+	SLICED_REPLACED_CORE,		/* the old one was in core's format */
+	SLICED_ANEW_SHORT,			/* the new one is not worth sharing */
+	SLICED_ANEW_NEW,			/* little is left of the old one */
+	SLICED_ANEW_PATCHES,		/* of which there were too many */
+	SLICED_ANEW_GARBAGE,		/* the same */
+	/* what was written, by codec */
+	SLICED_SLICES_WRITTEN,
+	SLICED_RAW_WRITTEN = SLICED_SLICES_WRITTEN + SLICED_N_CODECS,
+	SLICED_STORED_WRITTEN = SLICED_RAW_WRITTEN + SLICED_N_CODECS,
+	SLICED_N_COUNTERS = SLICED_STORED_WRITTEN + SLICED_N_CODECS
+} SlicedCounter;
+
+extern uint64 sliced_counts[SLICED_N_COUNTERS];
+
+/* What this session has read in all. */
+extern uint64 sliced_session_reads[SLICED_N_READ_COUNTERS];
+
+static inline void
+sliced_count(SlicedCounter counter, uint64 n)
+{
+	sliced_counts[counter] += n;
+}
+
+static inline void
+sliced_count_slice_written(int codec, uint32 rawlen, uint32 storedlen)
+{
+	sliced_counts[SLICED_SLICES_WRITTEN + codec]++;
+	sliced_counts[SLICED_RAW_WRITTEN + codec] += rawlen;
+	sliced_counts[SLICED_STORED_WRITTEN + codec] += storedlen;
+}
+
+/* Count what one reader does.  Returns when it began, if that matters. */
+extern instr_time sliced_reading_begin(void);
+
+/* Book it.  'core' is whether the value turned out to be in core's format. */
+extern void sliced_reading_end(Oid toastrelid, instr_time began, bool core);
+
+/* Count what is done to store a value. */
+extern void sliced_storing_begin(void);
+
+/* Book it.  'codec' is the one that was to be tried. */
+extern void sliced_storing_end(Oid toastrelid, int attno, int codec);
+
+/* Book one thing of a column. */
+extern void sliced_count_column(Oid toastrelid, int attno, SlicedCounter counter);
+
+/* What is booked under one toast relation and column. */
+typedef struct SlicedBooked
+{
+	Oid			toastrelid;		/* InvalidOid: of those for which there was no room */
+	int			attno;
+	uint64		counts[SLICED_N_COUNTERS];
+} SlicedBooked;
+
+/* Add what this session has booked to what is shared, if anything is. */
+extern void sliced_counters_flush(void);
+
+/* What it has booked and not added, as when nothing is shared. */
+extern SlicedBooked *sliced_counters_own(int *n);
+
+/* Forget what it has booked and not added. */
+extern void sliced_counters_forget(void);
+
+extern void sliced_counters_init(void);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * sweep.c
+ *	  Statistics of relations that are gone go.
+ *
+ * Nothing is done when a table is dropped, which might be rolled back.  Who asks for
+ * statistics, or makes a table when there is not much room left for them, looks for those
+ * that belong to nothing.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/xlog.h"
+#include "base/compat.h"
+#include "base/shared_counters.h"
+#include "base/sweep.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/snapmgr.h"
+
+/* Does a catalog have an object, as far as anybody has committed it by now? */
+static bool
+exists(Oid catalog, Oid index, AttrNumber oid_column, Oid oid)
+{
+	Relation	rel = table_open(catalog, AccessShareLock);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		result;
+
+	ScanKeyInit(&key, oid_column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(oid));
+	scan = systable_beginscan(rel, index, true, snapshot, 1, &key);
+	result = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+static bool
+relation_exists(Oid relid)
+{
+	return exists(RelationRelationId, ClassOidIndexId, Anum_pg_class_oid, relid);
+}
+
+/* Has the relation gone, and is it not one that somebody is just making? */
+static bool
+relation_is_gone(Oid relid)
+{
+	if (relation_exists(relid))
+		return false;
+	/* nobody makes one on a standby; who makes one elsewhere has it locked */
+	if (!RecoveryInProgress())
+	{
+		if (!ConditionalLockRelationOid(relid, ExclusiveLock))
+			return false;
+		UnlockRelationOid(relid, ExclusiveLock);
+	}
+	return !relation_exists(relid);
+}
+
+void
+sliced_counters_sweep(void)
+{
+	int			n;
+	SlicedSharedRow *rows = sliced_shared_list(&n);
+
+	for (int i = 0; rows != NULL && i < n; i++)
+	{
+		Oid			toastrelid = rows[i].booked.toastrelid;
+
+		CHECK_FOR_INTERRUPTS();
+		if (rows[i].database != MyDatabaseId)
+		{
+			if (!exists(DatabaseRelationId, DatabaseOidIndexId, Anum_pg_database_oid,
+						rows[i].database))
+				sliced_shared_remove_all(rows[i].database);
+		}
+		else if (OidIsValid(toastrelid) && relation_is_gone(toastrelid))
+			sliced_shared_remove(MyDatabaseId, toastrelid);
+	}
+	if (rows != NULL)
+		pfree(rows);
+}
+
+void
+sliced_counters_relation_is_new(Oid relid)
+{
+	sliced_shared_attach();
+	sliced_shared_remove(MyDatabaseId, relid);
+	if (sliced_shared_is_crowded())
+		sliced_counters_sweep();
+}

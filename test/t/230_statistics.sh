@@ -1,0 +1,191 @@
+#!/bin/bash
+# Statistics: of many sessions at a time, over restarts and crashes, with and without
+# preloading, of parallel workers, on a standby, and where nothing is shared.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+# Of table t: values stored, and reads of them.
+counts="SELECT coalesce((SELECT stored FROM sliced.stat_columns WHERE rel = 't'::regclass AND col = 'v'), 0),
+    coalesce((SELECT reads FROM sliced.stat_tables WHERE rel = 't'::regclass), 0)"
+value="string_agg(md5(i::text), '') FROM generate_series(1, 1000) i"
+
+server_start primary wal_level=replica hot_standby=on max_wal_senders=5 autovacuum=off \
+    max_parallel_workers_per_gather=0 track_io_timing=on
+sql -c 'CREATE EXTENSION pg_sliced' -c 'CREATE TABLE t (id int, v text) USING sliced'
+
+work() {
+    local i
+    for i in 1 2 3 4 5; do
+        echo "INSERT INTO t SELECT $1, $value; SELECT count(md5(v)) FROM t WHERE id = $1;"
+        echo "BEGIN; INSERT INTO t SELECT $1, $value; ROLLBACK;"
+    done | sql >/dev/null
+}
+pids=()
+for session in 1 2 3 4 5 6; do
+    work $session &
+    pids+=($!)
+done
+wait "${pids[@]}"
+# 5 times 2 values, one of them rolled back, and 1 + 2 + 3 + 4 + 5 reads
+is "$(sql -c "$counts")" '60|90' 'six sessions at a time'
+is "$(sql -c "SELECT read_ms > 0, since > now() - interval '1 hour', since <= now() FROM sliced.stat_tables")" 't|t|t' 'the time of reads'
+sql -c "SELECT sliced.stat_reset('t')" -c 'SET track_io_timing = off' -c 'SELECT count(md5(v)) FROM t' >/dev/null
+is "$(sql -c 'SELECT reads, read_ms FROM sliced.stat_tables')" '30|0' 'time is not measured where track_io_timing is off'
+sql -c "SELECT sliced.stat_reset('t')" >/dev/null
+
+# a session that ends in the middle of a transaction, by itself or by force
+sql -c 'BEGIN' -c 'SELECT count(md5(v)) FROM t' >/dev/null
+is "$(sql -c "$counts")" '0|30' 'a transaction that never ended'
+sql -c 'SELECT count(md5(v)) FROM t' -c 'SELECT pg_terminate_backend(pg_backend_pid())' >/dev/null 2>&1 || true
+is "$(sql -c "$counts")" '0|60' 'a session that was terminated'
+
+# others see what a session has done when a transaction ends, and not before
+sql >/dev/null 2>&1 <<'SQL' &
+SELECT count(md5(v)) FROM t;
+BEGIN; SELECT count(md5(v)) FROM t; ROLLBACK;
+BEGIN; SELECT count(md5(v)) FROM t; SELECT pg_advisory_lock(1); SELECT pg_sleep(60);
+SQL
+session=$!
+until holder=$(sql -c "SELECT pid FROM pg_locks WHERE locktype = 'advisory'") && [ -n "$holder" ]; do sleep 0.1; done
+is "$(sql -c "$counts")" '0|120' 'a session that goes on'
+sql -c "SELECT pg_terminate_backend($holder, 10000)" >/dev/null
+wait $session || true
+is "$(sql -c "$counts")" '0|150' 'and is over'
+sql -c "SELECT sliced.stat_reset('t')" -c 'SELECT count(md5(v)) FROM t' -c 'SELECT count(md5(v)) FROM t' >/dev/null
+
+# parallel workers count as well
+is "$(sql <<'SQL'
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SET parallel_leader_participation = off;
+SELECT count(md5(v)) FROM t;
+SQL
+)" 30 'a query in parallel workers'
+is "$(sql -c "$counts")" '0|90' 'parallel workers'
+
+# numbers of the server that a restart, or a crash some time after, finds
+server_stop primary
+server_start primary
+is "$(sql -c "$counts")" '0|90' 'a restart'
+sql -c 'SELECT count(md5(v)) FROM t' >/dev/null
+server_kill
+server_start primary
+is "$(sql -c "$counts")" '0|120' 'a crash: what sessions had left when they ended is there'
+is "$(sql -c "SELECT rel FROM sliced.stat_tables WHERE rel IS NULL")" '' 'everything has a table'
+server_stop primary
+as_user truncate -s 100 "$PGDATA/pg_stat_tmp/pg_sliced.stat"
+server_start primary
+is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '0|0 30 0|30' 'a file cut short: numbers begin anew'
+server_stop primary
+as_user dd if=/dev/urandom of="$PGDATA/pg_stat_tmp/pg_sliced.stat" bs=1 count=4 conv=notrunc status=none
+server_start primary
+is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '0|0 30 0|30' 'a file of another release'
+
+# a table that gets the OIDs of another one, which is gone, has nothing of its statistics
+oids="SELECT c.oid, c.reltoastrelid FROM pg_class c WHERE relname = 'gone'"
+of_gone="SELECT count(*) FROM sliced.stat_counts() s JOIN pg_class c ON c.reltoastrelid = s.toastrelid WHERE relname = 'gone'"
+sql -c 'CREATE TABLE gone (v text) USING sliced' -c "INSERT INTO gone SELECT $value" -c 'SELECT count(md5(v)) FROM gone' >/dev/null
+is "$(sql -c "$of_gone")" 2 'a table'
+had=$(sql -c "$oids")
+sql -c 'DROP TABLE gone' -c VACUUM    # nothing is left of it in the catalogs
+server_stop primary
+as_user "$PGS_BINDIR/pg_resetwal" -o "${had%|*}" "$PGDATA" >/dev/null
+server_start primary
+sql -c 'CREATE TABLE gone (v text) USING sliced'
+is "$(sql -c "$oids")" "$had" 'a table of the same OIDs'
+is "$(sql -c "$of_gone")" 0 'has no statistics yet'
+sql -c "INSERT INTO gone SELECT $value" -c 'DROP TABLE gone'
+is "$(sql -c "SELECT count(*) FROM sliced.stat_counts() s LEFT JOIN pg_class c ON c.oid = s.toastrelid WHERE c.oid IS NULL")" 0 'a table that was dropped'
+
+# one that is being made, by somebody whose session has booked a lot, stays
+sql >"$PGS_TMP/making" <<SQL &
+BEGIN;
+CREATE TABLE made (v text) USING sliced;
+INSERT INTO made SELECT $value;
+SELECT count(*) FROM sliced.stat_columns WHERE rel = 'made'::regclass;
+SELECT pg_advisory_lock(1);
+SELECT pg_sleep(2);
+SELECT count(*) FROM sliced.stat_columns WHERE rel = 'made'::regclass;
+COMMIT;
+SQL
+making=$!
+until [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")" = 1 ]; do sleep 0.1; done
+sql -c 'SELECT count(*) FROM sliced.stat_columns' >/dev/null
+wait $making
+is "$(xargs <"$PGS_TMP/making")" '1 1' 'a table that somebody else is just making'
+
+sql -c 'DROP TABLE made'
+
+# another database, and one that is dropped
+sql -c 'CREATE DATABASE other'
+sql -d other -c 'CREATE EXTENSION pg_sliced' -c 'CREATE TABLE t (v text) USING sliced' -c "INSERT INTO t SELECT $value" \
+    -c 'SELECT sliced.stat_reset()' -c 'SELECT count(md5(v)) FROM t' >/dev/null
+is "$(sql -d other -c "SELECT coalesce(sum(stored), 0) FROM sliced.stat_columns" -c 'SELECT reads FROM sliced.stat_tables' | xargs)" '0 1' 'another database'
+is "$(sql -c "$counts")" '0|30' 'reset was of that database only'
+sql -c 'DROP DATABASE other'
+
+# rows that were deleted are dead, also while somebody still sees them
+sql -c 'CREATE TABLE held AS SELECT * FROM t' -c 'ALTER TABLE held SET ACCESS METHOD sliced' \
+    -c 'BEGIN' -c 'SELECT pg_current_xact_id()' -c "PREPARE TRANSACTION 'old'" -c 'DELETE FROM held' >/dev/null
+is "$(sql -c "SELECT live_bytes, dead_bytes > 0, raw_bytes FROM sliced.table_space('held')")" '0|t|0' 'rows that are recently dead'
+sql -c "ROLLBACK PREPARED 'old'" -c 'VACUUM held'
+is "$(sql -c "SELECT pages FROM sliced.table_space('held')")" 0 'VACUUM'
+sql -c 'DROP TABLE held'
+
+# more tables than there is room for: what finds none is not lost, and room comes back
+sql <<'SQL'
+SELECT format('CREATE TABLE m%s (v text) USING sliced; INSERT INTO m%1$s SELECT string_agg(md5(i::text), '''') FROM generate_series(1, 200) i', i)
+FROM generate_series(1, 9000) i
+\gexec
+SQL
+is "$(sql -c "SELECT count(*) FROM sliced.stat_counts() WHERE attnum > 0" -c "SELECT count(*) FROM sliced.stat_tables WHERE rel IS NULL" | xargs)" '8127 1' \
+    'as many columns as there is room for, and one of all others'
+sql <<'SQL'
+SELECT format('DROP TABLE m%s', i) FROM generate_series(1, 9000) i
+\gexec
+SQL
+is "$(sql -c "SELECT count(*) FROM sliced.stat_counts() WHERE attnum > 0")" 0 'room comes back'
+
+# a standby counts for itself
+sql -c 'SELECT sliced.stat_reset()' -c 'SELECT count(md5(v)) FROM t' >/dev/null
+as_user mkdir -m 700 "$PGS_TMP/standby" "$PGS_TMP/standby/socket"
+as_user "$PGS_BINDIR/pg_basebackup" -D "$PGS_TMP/standby/data" -R -c fast
+server_start standby unix_socket_directories="$PGS_TMP/standby/socket"
+is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '0|0 30 30 0|60' 'a standby'
+is "$(sql -c "SELECT sliced.stat_reset()" -c "$counts" | xargs)" '0|0' 'reset there'
+is "$(on primary -c "$counts")" '0|30' 'the primary'
+server_stop standby
+
+# preloaded, and where nothing is shared: a server for one user
+server_use primary
+server_stop primary
+server_start primary shared_preload_libraries=pg_sliced
+sql -c 'SELECT count(md5(v)) FROM t' >/dev/null
+is "$(sql -c "$counts")" '0|60' 'preloaded'
+server_stop primary
+server_start primary
+is "$(sql -c "$counts")" '0|60' 'and stopped'
+server_stop primary
+is "$(echo "SELECT count(md5(v)) FROM t; SELECT reads FROM sliced.stat_tables WHERE rel = 't'::regclass" | tr -d '\n' |
+    as_user "$PGS_BINDIR/postgres" --single -D "$PGDATA" postgres 2>/dev/null | grep -o 'reads = "[0-9]*"')" 'reads = "30"' 'a session on its own'
+server_start primary
+is "$(sql -c "$counts")" '0|60' 'which leaves nothing'
+
+# EXPLAIN, where it can be added to
+if [ "$PG_MAJOR" -ge 18 ]; then
+    explain="EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF"
+    is "$(sql -c "$explain) SELECT md5(v) FROM t WHERE id = 1" | grep -c Oversized)" 1 'EXPLAIN'
+    is "$(sql -c "$explain) SELECT count(md5(v)) FROM t" | sed -n 's/^Oversized Values: reads=\([0-9]*\) slices=\([0-9]*\) .*/\1 \2/p')" \
+        "$(sql -c 'SELECT sliced.stat_reset()' -c 'SELECT count(md5(v)) FROM t' -c 'SELECT reads, slices_read FROM sliced.stat_tables' | tail -n 1 | tr '|' ' ')" \
+        'EXPLAIN says what statistics say'
+    is "$(sql -c "$explain, BUFFERS OFF) SELECT count(md5(v)) FROM t" | grep -c Oversized || true)" 0 'not without BUFFERS'
+    is "$(sql -c "$explain) SELECT count(id) FROM t" | grep -c Oversized || true)" 0 'nor where nothing was read'
+    is "$(sql -c "$explain, FORMAT JSON) SELECT count(md5(v)) FROM t" | tr -d ' \n' | grep -o '"OversizedValues":{"Reads":30,')" '"OversizedValues":{"Reads":30,' 'as JSON'
+    is "$(sql <<'SQL'
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(md5(v)) FROM t \g |grep -o 'Oversized Values: reads=[0-9]*'
+SQL
+)" 'Oversized Values: reads=30' 'with what parallel workers read'
+fi
+server_stop primary
