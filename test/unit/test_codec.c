@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "base/limits.h"
-#include "base/limits.h"
 #include "codec/codec.h"
 #include "unit.h"
 
@@ -99,6 +98,184 @@ damage(void)
 		}
 }
 
+/* ---- with a dictionary ---- */
+
+#define N_SAMPLES	400
+
+static char samples[N_SAMPLES * 300];
+static size_t sample_lengths[N_SAMPLES];
+static char trained[8192];
+
+/* A document like others, of other numbers. */
+static uint32
+document(char *dst)
+{
+	return sprintf(dst, "{\"id\": %u, \"customer\": \"%08x%08x\", \"city\": \"%s\", \"state\": \"%s\", \"description\": \"an item of the catalogue, number %u\"}",
+				   rnd(), rnd() * 7919, rnd() * 104729, rnd() % 2 ? "Berlin" : "Hamburg", rnd() % 2 ? "ordered" : "shipped", rnd() % 100);
+}
+
+static uint32
+take_samples(void)
+{
+	uint32		len = 0;
+
+	for (int i = 0; i < N_SAMPLES; i++)
+	{
+		sample_lengths[i] = document(samples + len);
+		len += sample_lengths[i];
+	}
+	return len;
+}
+
+/* 0: made of samples, 1: text, 2: noise, 3: short, 4: what a dictionary begins with, and noise */
+static SlicedDictionary *
+some_dictionary(int how)
+{
+	uint32		len = how == 0 ? 0 : how == 3 ? 5 : sizeof(trained);
+
+	if (how == 0)
+	{
+		take_samples();
+		len = sliced_dictionary_train(trained, sizeof(trained), samples, sample_lengths, N_SAMPLES);
+		check(len > 256 && len <= sizeof(trained));
+	}
+	else
+	{
+		fill(how == 1 ? 1 : 3, len);
+		memcpy(trained, raw, len);
+		if (how == 4)
+			memcpy(trained, "\x37\xA4\x30\xEC\x01", 5);
+	}
+	return sliced_dictionary_make(trained, len);
+}
+
+/* Documents up to a length, one behind the other. */
+static void
+fill_with_documents(uint32 len)
+{
+	char		one[300];
+
+	for (uint32 at = 0, n; at < len; at += n)
+	{
+		n = document(one);
+		memcpy(raw + at, one, Min(n, len - at));
+	}
+}
+
+/* What was compressed with a dictionary comes back with a copy of it. */
+static void
+with_dictionary(void)
+{
+	for (int how = 0; how < 5; how++)
+	{
+		SlicedDictionary *dictionary = some_dictionary(how);
+		uint32		nbytes;
+		const char *bytes = sliced_dictionary_bytes(dictionary, &nbytes);
+		SlicedDictionary *copy = sliced_dictionary_make(bytes, nbytes);
+
+		check(memcmp(bytes, trained, nbytes) == 0);
+		for (int id = SLICED_CODEC_PGLZ; id < SLICED_N_CODECS; id++)
+			for (int l = 0; l < lengthof(lengths); l++)
+			{
+				const SlicedCodec *codec = sliced_codec_get(id);
+				uint32		len = lengths[l];
+				uint32		n;
+				uint32		without;
+
+				if (!codec->has_dictionaries)
+					continue;
+				fill_with_documents(len);
+				without = sliced_codec_try(id, raw, len, packed, 3, NULL);
+				n = sliced_codec_try(id, raw, len, packed, l % 2 ? 3 : 9, dictionary);
+				/* it is worth it where slices are short and like the samples */
+				if (how == 0 && len > 1000 && len <= 4096)
+					check(n > 0 && n < (without > 0 ? without : len) * 9 / 10);
+				if (n == 0)
+				{
+					check(len <= 2000 || how == 4);
+					continue;
+				}
+				check(n < len && len - n >= len / codec->min_gain);
+				for (int part = 0; part <= 4; part++)
+				{
+					uint32		want = (uint64) len * part / 4;
+
+					memset(unpacked, '#', sizeof(unpacked));
+					check(codec->decompress(packed, n, unpacked, want, len, copy));
+					check(memcmp(raw, unpacked, want) == 0);
+					check(unpacked[want] == '#');
+				}
+			}
+		sliced_dictionary_free(dictionary);
+		sliced_dictionary_free(copy);
+	}
+	check(!sliced_codec_get(SLICED_CODEC_PGLZ)->has_dictionaries);
+}
+
+/* Damaged bytes, another dictionary or none: within bounds. */
+static void
+damage_with_dictionary(void)
+{
+	SlicedDictionary *dictionaries[6] = {NULL};
+
+	for (int how = 0; how < 5; how++)
+		dictionaries[how + 1] = some_dictionary(how);
+	for (int round = 0; round < 6000; round++)
+	{
+		int			id = round % 2 ? SLICED_CODEC_LZ4 : SLICED_CODEC_ZSTD;
+		uint32		len = 100 + rnd() % 20000;
+		uint32		want = rnd() % 2 ? len : rnd() % len;
+		uint32		n;
+		char	   *input;
+		char	   *output = malloc(want + 1);
+		SlicedDictionary *one = dictionaries[rnd() % 6];
+		SlicedDictionary *other = dictionaries[rnd() % 6];
+
+		fill_with_documents(len);
+		n = sliced_codec_try(id, raw, len, packed, 3, one);
+		for (int i = rnd() % 4; i > 0 && n > 0; i--)
+			packed[rnd() % n] ^= 1 << rnd() % 8;
+		/* exact allocations, so that the sanitizer sees every step too far */
+		n = rnd() % 4 || n == 0 ? n : rnd() % n;
+		input = memcpy(malloc(n + 1), packed, n);
+		memset(output, '#', want + 1);
+		sliced_codec_get(id)->decompress(input, n, output, want, len, other);
+		check(output[want] == '#');
+		/* what comes next does not suffer */
+		fill_with_documents(3000);
+		n = sliced_codec_try(id, raw, 3000, packed, 3, one);
+		if (n > 0)
+			check(sliced_codec_get(id)->decompress(packed, n, unpacked, 3000, 3000, one) &&
+				  memcmp(raw, unpacked, 3000) == 0);
+		n = sliced_codec_try(id, raw, 3000, packed, 3, NULL);
+		check(n > 0 && sliced_codec_get(id)->decompress(packed, n, unpacked, 3000, 3000, NULL) &&
+			  memcmp(raw, unpacked, 3000) == 0);
+		free(input);
+		free(output);
+	}
+	for (int how = 0; how < 5; how++)
+		sliced_dictionary_free(dictionaries[how + 1]);
+}
+
+/* Nothing to train on, too few of them, or nothing in common: there is no dictionary. */
+static void
+training(void)
+{
+	uint32		len = take_samples();
+	char	   *dst = malloc(512);
+
+	check(sliced_dictionary_train(dst, 0, samples, sample_lengths, N_SAMPLES) == 0);
+	check(sliced_dictionary_train(dst, 512, samples, sample_lengths, 0) == 0);
+	check(sliced_dictionary_train(dst, 512, samples, sample_lengths, 1) == 0);
+	check(sliced_dictionary_train(dst, 512, samples, sample_lengths, N_SAMPLES) <= 512);
+	for (uint32 i = 0; i < len; i++)
+		samples[i] = rnd();
+	check(sliced_dictionary_train(dst, 512, samples, sample_lengths, N_SAMPLES) <= 512);
+	memset(sample_lengths, 0, sizeof(sample_lengths));
+	check(sliced_dictionary_train(dst, 512, samples, sample_lengths, N_SAMPLES) == 0);
+	free(dst);
+}
+
 /* Hex text repeats by chance only: the more of it, the more a compressor finds. */
 static void
 hex_text(void)
@@ -138,6 +315,9 @@ main(void)
 {
 	run_test(round_trip);
 	run_test(damage);
+	run_test(with_dictionary);
+	run_test(damage_with_dictionary);
+	run_test(training);
 	run_test(hex_text);
 	run_test(unknown_codecs);
 	run_test(slice_sizes);

@@ -6,9 +6,11 @@
 
 #include <limits.h>
 
+#include "access/htup_details.h"
 #include "base/limits.h"
 #include "codec/codec.h"
 #include "format/checksum.h"
+#include "format/entry.h"
 #include "format/row.h"
 #include "format/utf8.h"
 #include "unit.h"
@@ -220,11 +222,105 @@ forgeries(void)
 	check(decode_forged(row, 5) != SLICED_SOUND);	/* nothing left for the slice's first row */
 }
 
+/* Slices with a dictionary, whose stored bytes begin with its name. */
+static void
+named_dictionaries(void)
+{
+	SlicedRow	row = slice_row(100);
+	SlicedRow	back;
+
+	row.has_dictionary = true;
+	check(decode_forged(row, 5) == SLICED_CODEC_UNKNOWN);	/* without compression */
+	row.rawlen = 200;
+	for (int codec = 0; codec < SLICED_N_CODECS; codec++)
+	{
+		row.codec = codec;
+		check((decode_forged(row, 5) == SLICED_SOUND) == sliced_codec_get(codec)->has_dictionaries);
+		if (!sliced_codec_get(codec)->has_dictionaries)
+			continue;
+		check(sliced_row_decode(&back, buf, sliced_row_size(&row), 1, 5) == SLICED_SOUND);
+		check(back.has_dictionary && back.codec == codec && back.storedlen == 100 && back.rawlen == 200);
+		damage_row(row);
+		row.has_dictionary = false;
+		check(decode_forged(row, 5) == SLICED_SOUND);
+		check(sliced_row_decode(&back, buf, sliced_row_size(&row), 1, 5) == SLICED_SOUND);
+		check(!back.has_dictionary && back.codec == codec);
+		row.has_dictionary = true;
+	}
+	row.codec = SLICED_N_CODECS;
+	check(decode_forged(row, 5) == SLICED_CODEC_UNKNOWN);
+
+	/* heads and continuations have the flag as well */
+	row.codec = SLICED_CODEC_ZSTD;
+	row.kind = SLICED_ROW_HEAD;
+	check(decode_forged(row, -1) == SLICED_SOUND);
+	row.kind = SLICED_ROW_CONTINUATION;
+	row.parts = 1;
+	row.storedlen = 150;
+	check(decode_forged(row, 5) == SLICED_SOUND);
+
+	/* a name, and nothing behind it */
+	row = slice_row(8);
+	row.has_dictionary = true;
+	row.codec = SLICED_CODEC_ZSTD;
+	row.rawlen = 200;
+	check(decode_forged(row, 5) == SLICED_SLICE_LENGTH_IMPOSSIBLE);
+	row.payload_len = row.storedlen = 7;
+	check(decode_forged(row, 5) == SLICED_SLICE_LENGTH_IMPOSSIBLE);
+	row.payload_len = row.storedlen = 9;
+	check(decode_forged(row, 5) == SLICED_SOUND);
+	/* in more than one row, the first may have less than the name */
+	row.parts = 1;
+	row.payload_len = 3;
+	check(decode_forged(row, 5) == SLICED_SOUND);
+}
+
+/* Rows of the directory of dictionaries. */
+static void
+entries(void)
+{
+	SlicedEntry entry = {
+		.id = 77, .checksum = 12345, .len = 4000, .samples = 300, .pages = 9,
+		.trained_at = 1, .raw = 1000, .before = 900, .after = 500
+	};
+	SlicedEntry back;
+	char		bytes[sizeof(entry) + 1] = {0};
+	SlicedRow	row = slice_row(sizeof(entry));
+
+	memcpy(bytes, &entry, sizeof(entry));
+	check(sliced_entry_decode(&back, bytes, sizeof(entry)) == SLICED_SOUND);
+	check(memcmp(&back, &entry, sizeof(entry)) == 0);
+	for (uint32 len = 0; len <= sizeof(entry) + 1; len++)
+		check(sliced_entry_decode(&back, bytes, len) == (len == sizeof(entry) ? SLICED_SOUND : SLICED_ENTRY_IMPOSSIBLE));
+	/* no dictionary has no length, and the other way round */
+	entry.id = 0;
+	check(sliced_entry_decode(&back, (char *) &entry, sizeof(entry)) == SLICED_ENTRY_IMPOSSIBLE);
+	entry.len = 0;
+	check(sliced_entry_decode(&back, (char *) &entry, sizeof(entry)) == SLICED_SOUND);
+	entry.id = 77;
+	check(sliced_entry_decode(&back, (char *) &entry, sizeof(entry)) == SLICED_ENTRY_IMPOSSIBLE);
+
+	row.kind = SLICED_ROW_ENTRY;
+	row.payload = bytes;
+	check(decode_forged(row, sliced_entry_seq(3, 1)) == SLICED_SOUND);
+	damage_row(row);
+	row.parts = 1;
+	check(decode_forged(row, 5) == SLICED_ENTRY_IMPOSSIBLE);
+	row.parts = 0;
+	row.codec = SLICED_CODEC_ZSTD;
+	row.rawlen = 1000;
+	check(decode_forged(row, 5) == SLICED_ENTRY_IMPOSSIBLE);
+
+	/* of all columns, in the order of columns */
+	check(sliced_entry_seq(MaxHeapAttributeNumber, SLICED_ENTRIES - 1) > 0);
+	check(sliced_entry_seq(1, SLICED_ENTRIES - 1) < sliced_entry_seq(2, 0));
+}
+
 /* Whatever can be wrong has a name of its own. */
 static void
 damage_texts(void)
 {
-	for (int i = SLICED_SOUND; i <= SLICED_PIECES_TOO_LONG; i++)
+	for (int i = SLICED_SOUND; i <= SLICED_DICTIONARY_DAMAGED; i++)
 	{
 		check(sliced_damage_text(i) != NULL);
 		for (int j = SLICED_SOUND; j < i && sliced_damage_text(i) && sliced_damage_text(j); j++)
@@ -477,6 +573,8 @@ main(void)
 	run_test(characters);
 	run_test(damage);
 	run_test(forgeries);
+	run_test(named_dictionaries);
+	run_test(entries);
 	run_test(damage_texts);
 	run_test(truncated_pieces);
 	run_test(patches);
