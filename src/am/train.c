@@ -197,12 +197,13 @@ sliced_train_if_due(Relation rel)
 
 		MemoryContextSwitchTo(old);
 		error = CopyErrorData();
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-			PG_RE_THROW();
 		FlushErrorState();
+		/* before all else: whoever handles the error does not know of the subtransaction */
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(old);
 		CurrentResourceOwner = owner;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+			ReThrowError(error);
 		ereport(WARNING,
 				errcode(error->sqlerrcode),
 				errmsg("no dictionary was made for table \"%s\": %s",
