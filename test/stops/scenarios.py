@@ -53,6 +53,16 @@ PATCHED = CHANGED + tuple(PATCH.format(i) for i in range(1, 6))
 HEAP_ROWS = (TABLE.replace(" WITH (", " USING heap WITH ("), ROWS[1])
 ADOPT = "DO $$ BEGIN IF ':am' = 'sliced' THEN PERFORM sliced.adopt('t'); END IF; END $$"
 
+# Documents that have enough in common for a dictionary; heap has none.
+DOCUMENTS = """INSERT INTO t (id, a, j, n) SELECT i, string_agg('entry ' || k || ' of the list: ' || md5((i * k)::text) || ', state ' || i % k, '; '),
+    jsonb_object_agg('the value of ' || k, md5((i * k)::text) || ' in state ' || i % k), 0
+    FROM generate_series({}, {}) i, generate_series(1, 40) k GROUP BY i"""
+SHORT = TABLE.replace("WITH (", "WITH (toast_tuple_target = 128, ")
+ALIKE = (SHORT, "INSERT INTO t SELECT * FROM fixture", DOCUMENTS.format(11, 130))
+TRAIN = "DO $$ BEGIN IF ':am' = 'sliced' THEN PERFORM sliced.train('t', 'a'); END IF; END $$"
+TRAINED = (TRAIN, DOCUMENTS.format(131, 150))
+MANY_ALIKE = ALIKE + (DOCUMENTS.format(151, 600),)
+
 # A change that comes first in the transaction, of the very values that the steps change.
 EARLIER = "UPDATE t SET n = n + 1, a = a || 'earlier', j = jsonb_set(j, '{k}', '11')"
 
@@ -68,6 +78,7 @@ class Scenario:
     fresh: bool = False          # in a session that knows nothing yet
     before: tuple = ()           # in the session, each time
     sliced_only: tuple = ()      # the end of the setup, not of the model's
+    warns: bool = False          # an error may be a warning, unless somebody wants the statement to end
     again: tuple = ()            # before the steps once more, after an error
     cleanup: tuple = ()          # what the schemas do not take with them
 
@@ -247,6 +258,16 @@ SCENARIOS = (
     Scenario("adopt, and change", (ADOPT, "UPDATE t SET a = a || 'x', d = NULL"), setup=HEAP_ROWS),
     Scenario("adopted, update", ("UPDATE t SET a = a || 'x', d = NULL WHERE id < 3",), setup=HEAP_ROWS, sliced_only=(ADOPT,)),
     Scenario("adopted, delete", ("UPDATE t SET j = jsonb_set(j, '{k}', '11')", "DELETE FROM t WHERE id > 1"), setup=HEAP_ROWS, sliced_only=(ADOPT,)),
+    Scenario("train", (TRAIN,), setup=ALIKE),
+    Scenario("train, and insert", (TRAIN, DOCUMENTS.format(151, 155)), setup=ALIKE),
+    Scenario("trained, insert", (DOCUMENTS.format(151, 155),), setup=ALIKE, sliced_only=TRAINED[:1], fresh=True),
+    Scenario("trained, update", ("UPDATE t SET a = a || 'x', j = jsonb_set(j, '{k}', '1') WHERE id > 125 AND id % 2 = 0",
+                                 "UPDATE t SET a = left(a, 500) || substr(a, 520) WHERE id > 120"), setup=ALIKE + TRAINED, fresh=True),
+    Scenario("trained, vacuum full", ("VACUUM FULL t",), setup=ALIKE + TRAINED, **BY_ITSELF),
+    Scenario("trained, another type", ("ALTER TABLE t ALTER a TYPE varchar USING a || 'x'",), setup=ALIKE + TRAINED, fresh=True, modes=(ALONE, SAVEPOINT)),
+    Scenario("trained, to heap and back", ("ALTER TABLE t SET ACCESS METHOD heap", "ALTER TABLE t SET ACCESS METHOD :am", TRAIN),
+             setup=ALIKE + TRAINED, modes=(ALONE, SAVEPOINT)),
+    Scenario("analyze makes dictionaries", ("ANALYZE t",), setup=MANY_ALIKE, before=("SET sliced.dictionary = auto",), warns=True),
     Scenario("decoded update", ("UPDATE t SET a = a || 'x', n = n + 1", "UPDATE t SET n = n + 1"), setup=IDENTITY, before=DECODED),
     Scenario("decoded update, a key is the identity", ("UPDATE t SET a = a || 'x', n = n + 1",), before=DECODED),
     Scenario("decoded delete", ("DELETE FROM t WHERE id > 1",), setup=IDENTITY, before=DECODED),
