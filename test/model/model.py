@@ -52,6 +52,18 @@ BEGIN
         PERFORM sliced.adopt('t');
     END IF;
 END $$;
+CREATE PROCEDURE train() LANGUAGE plpgsql AS $$
+BEGIN
+    IF (SELECT amname FROM pg_class c JOIN pg_am a ON a.oid = relam WHERE c.oid = 't'::regclass) = 'sliced' THEN
+        PERFORM sliced.train('t');
+    END IF;
+END $$;
+CREATE PROCEDURE label(what text) LANGUAGE plpgsql AS $$
+BEGIN
+    IF '{am}' = 'sliced' THEN
+        PERFORM sliced.alter_table('t', what);
+    END IF;
+END $$;
 """
 
 # Lengths at which something changes, and up to which others are picked: most, and all.
@@ -70,6 +82,7 @@ class Script:
         self.random = random.Random(seed)
         self.columns = {"a": "text", "b": "text", "c": "text", "d": "bytea"}
         self.new_columns = 0
+        self.trains = self.number(2) == 0
 
     def pick(self, *choices):
         return self.random.choice(choices)
@@ -176,13 +189,19 @@ class Script:
                     f"FROM t WHERE {self.where()}")
         if r < 97:
             return "TRUNCATE t" if self.number(3) == 0 else "SELECT contents('t')"
+        if r < 98 and self.trains:
+            return "CALL train()"
         if r < 98:
             return f"CREATE TABLE IF NOT EXISTS other USING heap AS SELECT * FROM t; SELECT contents('other'); DROP TABLE other"
         return f"SELECT id, md5(t::text) FROM t WHERE {self.where()} ORDER BY id FOR {self.pick('UPDATE', 'SHARE', 'KEY SHARE')}"
 
     def ddl(self):
         column = self.column()
-        r = self.number(14)
+        r = self.number(14 + self.trains * 2)
+        if r == 14:
+            return "CALL train()"
+        if r == 15:
+            return f"CALL label('{self.pick('dictionary=auto', 'dictionary=auto', 'dictionary=on', 'dictionary=off')}')"
         if r == 0 and len(self.columns) < 8:
             self.new_columns += 1
             name = f"n{self.new_columns}"

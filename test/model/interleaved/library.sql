@@ -36,6 +36,15 @@ BEGIN
     RETURN v;
 END $$;
 
+-- Dictionaries, for which the table is locked where there are none, too.
+CREATE FUNCTION train(rel regclass) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', rel);
+    IF (SELECT amname FROM pg_class c JOIN pg_am a ON a.oid = relam WHERE c.oid = rel) = 'sliced' THEN
+        PERFORM sliced.train(rel);
+    END IF;
+END $$;
+
 -- Many large new values in one transaction: more than is kept in memory.
 CREATE FUNCTION heavy(i int) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN

@@ -42,6 +42,7 @@ class Script:
         self.called = IDS[0]
         self.calls = self.e.pick(4, 14, 50)
         self.points = self.e.pick(3, 9, 25)
+        self.trains = self.e.pick(0, 0.5, 2)
         self.bodies = Bodies(self.e, TABLES)
         self.first = list(self.beginning())
 
@@ -75,6 +76,8 @@ class Script:
         if adopted:
             for table in TABLES:
                 yield 0, f"DO $$ BEGIN IF current_setting('default_table_access_method') = 'sliced' THEN PERFORM sliced.adopt('{table}'); END IF; END $$"
+        if self.e.chance(0.3):
+            yield 0, "DO $$ BEGIN IF current_setting('default_table_access_method') = 'sliced' THEN PERFORM sliced.alter_table('t', 'dictionary=auto'); END IF; END $$"
         yield from self.triggers()
         for _ in range(5):
             yield 0, self.bodies.function()
@@ -187,7 +190,7 @@ class Script:
             (7, lambda: f"EXECUTE {self.e.pick('q1', 'q2')}({self.e.row()}, {self.word()})"), (1, self.child), (1, "SELECT 1 / 0"),
             (1.5, lambda: self.temporary_table(number)), (0.7 * self.may_rewrite, self.definition), (0.05, lambda: f"SELECT heavy({self.e.row()})"),
             (0.3, lambda: f"SET {self.e.pick('LOCAL ', '')}plan_cache_mode = {self.e.pick('auto', 'force_generic_plan')}"),
-            (0.3, "SET CONSTRAINTS ALL IMMEDIATE")])
+            (0.3, "SET CONSTRAINTS ALL IMMEDIATE"), (self.trains, lambda: f"SELECT train('{self.e.pick('t', 't', 'u', 'p1')}')")])
 
     def word(self):
         return f"'{self.e.four()}'"

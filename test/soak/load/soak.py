@@ -38,6 +38,7 @@ CHANGES = ["v = v || repeat('x', 100)", "v = overlay(v PLACING 'here' FROM 50000
 
 SETUP = f"""CREATE EXTENSION pg_sliced;
 {''.join(CREATE.format(table=table) + ';' for table in TABLES)}
+SELECT sliced.alter_table('published', 'dictionary=auto');
 CREATE TABLE hot (id int PRIMARY KEY, n int, v text) USING sliced;
 INSERT INTO hot SELECT i, 0, '' FROM generate_series(1, {HOT_ROWS}) i;
 CREATE TABLE progress (writer int PRIMARY KEY, seq int) USING heap;

@@ -296,7 +296,7 @@ class Keeper(Worker):
         |CREATE INDEX CONCURRENTLY IF NOT EXISTS c_{t} ON {t} (right(v, 30), n)|REINDEX TABLE {t}|REINDEX TABLE CONCURRENTLY {t}
         |ALTER TABLE {t} ALTER v SET COMPRESSION pglz|ALTER TABLE {t} ALTER v SET COMPRESSION lz4|ALTER TABLE {t} ALTER b SET STORAGE external
         |ALTER TABLE {t} ALTER b SET STORAGE extended|ALTER TABLE {t} SET (toast_tuple_target = 256)|ALTER TABLE {t} RESET (toast_tuple_target)
-        |VACUUM FULL hot|VACUUM hot|VERIFY {t}|VERIFY {t}|VERIFY hot""".split("|")
+        |VACUUM FULL hot|VACUUM hot|VERIFY {t}|VERIFY {t}|VERIFY hot|TRAIN {t}|TRAIN {t}|TRAIN hot""".split("|")
     PRIVATE = """ALTER TABLE private ADD more text DEFAULT repeat('x', 3000)|ALTER TABLE private DROP IF EXISTS more
         |ALTER TABLE private ALTER n TYPE bigint|ALTER TABLE private ALTER n TYPE int|ALTER TABLE private SET ACCESS METHOD heap
         |ALTER TABLE private SET ACCESS METHOD sliced|ADOPT private|ADOPT private""".split("|")
@@ -310,6 +310,8 @@ class Keeper(Worker):
         self.soak.commands[command.split()[0]] = self.soak.commands.get(command.split()[0], 0) + 1
         if command.startswith("ADOPT"):
             command = f"SELECT sliced.adopt('{command.split()[1]}')"
+        if command.startswith("TRAIN"):
+            command = f"SELECT sliced.train('{command.split()[1]}')"
         if command.startswith("VERIFY"):
             self.verify(command.split()[1])
             return
@@ -317,6 +319,9 @@ class Keeper(Worker):
             self.conn.execute(command)
         except psycopg.errors.DuplicateColumn:
             pass
+        except psycopg.errors.WrongObjectType:
+            if "train" not in command or not self.is_heaps(command):
+                raise
         except psycopg.errors.DataCorrupted as e:
             # heap's own, of dead rows: dying_values.spec
             if "chunk number" not in str(e) or not self.is_heaps(command):
