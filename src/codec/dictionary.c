@@ -30,7 +30,7 @@ sliced_dictionary_make(const char *bytes, uint32 len)
 
 	if (dictionary == NULL)
 		return NULL;
-	memset(dictionary, 0, sizeof(*dictionary));
+	memset(dictionary, 0, offsetof(SlicedDictionary, bytes));
 	dictionary->len = len;
 	memcpy(dictionary->bytes, bytes, len);
 	return dictionary;
