@@ -1,6 +1,7 @@
 /*
  * fuzz_codec.c
- *	  Decompress anything; compress anything and get it back.
+ *	  Decompress anything; compress anything and get it back.  In half of the cases with
+ *	  a dictionary, which is the input's end: any bytes.
  */
 #include "postgres.h"
 
@@ -18,28 +19,40 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 	uint32		want;
 	uint32		n;
 	char	   *out;
+	SlicedDictionary *dictionary = NULL;
 
 	if (size < 4)
 		return 0;
 	codec = sliced_codec_get(data[0] % SLICED_N_CODECS);
+	if (data[0] >= 128 && codec->has_dictionaries)
+	{
+		uint32		part = len * (data[0] & 63) / 63;
+
+		dictionary = sliced_dictionary_make(input + len - part, part);
+		/* what is decompressed may be its own dictionary */
+		if (data[0] & 64)
+			len -= part;
+	}
 	rawlen = data[1] << 8 | data[2];
 	want = rawlen * data[3] / 255;
 
 	/* exact allocations, so that the sanitizer sees every step too far */
 	out = malloc(want + 1);
-	codec->decompress(input, len, out, want, rawlen, NULL);
+	codec->decompress(input, len, out, want, rawlen, dictionary);
 	free(out);
 
 	out = malloc(SLICED_COMPRESS_ROOM(len));
-	n = sliced_codec_try(data[0] % SLICED_N_CODECS, input, len, out, 3, NULL);
+	n = sliced_codec_try(data[0] % SLICED_N_CODECS, input, len, out, 3, dictionary);
 	if (n > 0)
 	{
 		char	   *back = malloc(len);
 
-		if (!codec->decompress(out, n, back, len, len, NULL) || memcmp(input, back, len) != 0)
+		if (!codec->decompress(out, n, back, len, len, dictionary) || memcmp(input, back, len) != 0)
 			abort();
 		free(back);
 	}
 	free(out);
+	if (dictionary != NULL)
+		sliced_dictionary_free(dictionary);
 	return 0;
 }

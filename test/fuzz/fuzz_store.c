@@ -3,7 +3,7 @@
  *	  Rows of a toast relation, any rows: values are read from them, whole and in parts,
  *	  their characters are counted, and they are verified.
  *
- * Links: store/layout store/slice store/patches store/cursor store/reader store/partial store/chars store/walk
+ * Links: store/layout store/slice store/patches store/cursor store/reader store/partial store/chars store/walk store/dictionary
  */
 #include "postgres.h"
 
@@ -14,6 +14,7 @@
 #include "server.h"
 #include "store/chars.h"
 #include "store/cursor.h"
+#include "store/dictionary.h"
 #include "store/partial.h"
 #include "store/reader.h"
 #include "store/walk.h"
@@ -252,6 +253,62 @@ try_store(void *arg)
 	}
 }
 
+/* The stored bytes of a row, '*len' of them, and its codec; NULL if it has none. */
+static char *
+stored_bytes(Row *row, uint8 *codec, uint32 *len)
+{
+	uint32		before = sizeof(SlicedRowHeader);
+	int			kind;
+
+	if (row->len < before)
+		return NULL;
+	kind = row->data[offsetof(SlicedRowHeader, kind)] & 0x0F;
+	*codec = row->data[offsetof(SlicedRowHeader, codec)];
+	if (kind == SLICED_ROW_HEAD)
+	{
+		uint16		npieces;
+
+		if (row->len < before + sizeof(SlicedHeadHeader))
+			return NULL;
+		memcpy(&npieces, row->data + before + offsetof(SlicedHeadHeader, npieces), sizeof(npieces));
+		before += sizeof(SlicedHeadHeader) + npieces * sizeof(SlicedPiece);
+	}
+	else if (kind != SLICED_ROW_SLICE)
+		return NULL;
+	if (row->len < before)
+		return NULL;
+	*len = row->len - before;
+	return row->data + before;
+}
+
+/* A slice that looks back at a dictionary names one that is there. */
+static void
+correct_name(Row *row)
+{
+	uint8		codec;
+	uint32		len;
+	char	   *stored = stored_bytes(row, &codec, &len);
+	uint32		id;
+
+	if (stored == NULL || (codec & SLICED_ROW_HAS_DICTIONARY) == 0 || len < SLICED_DICTIONARY_NAME)
+		return;
+	id = stored[0] & 7;
+	memcpy(stored, &id, sizeof(id));
+	for (int i = 0; i < nrows; i++)
+	{
+		uint32		nbytes;
+		char	   *bytes = stored_bytes(&rows[i], &codec, &nbytes);
+
+		if (rows[i].objid == id && bytes != NULL && codec == SLICED_CODEC_NONE)
+		{
+			uint32		checksum = sliced_dictionary_checksum(bytes, nbytes);
+
+			memcpy(stored + sizeof(id), &checksum, sizeof(checksum));
+			break;
+		}
+	}
+}
+
 static int
 by_place(const void *a, const void *b)
 {
@@ -289,9 +346,13 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 		memcpy(&len, data + 5, 2);
 		row->len = Min(len, size - 7);
 		row->data = memcpy(malloc(row->len + 1), data + 7, row->len);
-		correct_checksum(row->data, row->len, row->objid, row->seq);
 		data += 7 + row->len;
 		size -= 7 + row->len;
+	}
+	for (int i = 0; i < nrows; i++)
+	{
+		correct_name(&rows[i]);
+		correct_checksum(rows[i].data, rows[i].len, rows[i].objid, rows[i].seq);
 	}
 	qsort(rows, nrows, sizeof(Row), by_place);
 	server_run(try_store, &in);
