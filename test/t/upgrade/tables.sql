@@ -107,6 +107,17 @@ CALL twice('INSERT INTO patched$ SELECT 0, array_agg(k) FROM generate_series(1, 
 CALL twice('UPDATE patched$ SET a[7000] = 1 WHERE id = 0');
 CALL twice('INSERT INTO shortened$ SELECT i, dense(i * 20, i), decode(dense(i * 50, i), ''hex'') FROM generate_series(1, 100) i');
 
+-- values that look back at a dictionary, with each codec that can
+CALL twice('CREATE TABLE alike$ (id int, t text, u text) USING $AM WITH (toast_tuple_target = 128)');
+SECURITY LABEL FOR sliced ON COLUMN alike_sliced.u IS 'compression=zstd';
+CREATE PROCEDURE fill_alike(first int, last int) LANGUAGE sql AS $$
+    CALL twice(format('INSERT INTO alike$ SELECT i, t, reverse(t) FROM (SELECT i, string_agg(format(''entry %%s of the list: %%s, state %%s; '', k, md5((i * k)::text), i %% k), '''') AS t
+        FROM generate_series(%s, %s) i, generate_series(1, 50) k GROUP BY i) s', first, last));
+$$;
+CALL fill_alike(1, 400);
+SELECT sliced.train('alike_sliced');
+CALL fill_alike(401, 420);
+
 -- in core's format, as rows are stored while somebody decodes
 SET sliced.logical_decoding = on;
 CALL twice('INSERT INTO plain$ (id, n, t, j) SELECT 300 + id, 0, t, j FROM ONLY plain$ WHERE id < 40');
@@ -177,10 +188,10 @@ END $$;
 
 -- forms of values that are missing from what this script has made
 CREATE FUNCTION forms() RETURNS SETOF text LANGUAGE sql AS $$
-    WITH slices AS MATERIALIZED (SELECT * FROM slices('plain_sliced') UNION ALL SELECT * FROM slices('patched_sliced'))
+    WITH slices AS MATERIALIZED (SELECT * FROM slices('plain_sliced') UNION ALL SELECT * FROM slices('patched_sliced') UNION ALL SELECT * FROM slices('alike_sliced'))
     SELECT name FROM (VALUES
         ('within the row', '^1 - 0 '), ('one slice', '^1 [0-9]+ 0 [^;]*$'), ('several slices', ';.*;'),
-        ('none', ' none '), ('pglz', ' pglz '), ('lz4', ' lz4 '), ('zstd', ' zstd '),
+        ('none', ' none '), ('pglz', ' pglz '), ('lz4', ' lz4 '), ('zstd', ' zstd '), ('lz4 with a dictionary', ' lz4, dictionary '), ('zstd with a dictionary', ' zstd, dictionary '),
         ('patches in the head', '- - 0 [0-9]+ patches')) v (name, pattern)
     WHERE NOT EXISTS (SELECT FROM slices WHERE form ~ pattern)
     UNION ALL SELECT 'pieces of several objects' WHERE NOT EXISTS (SELECT FROM slices WHERE objects > 1)
