@@ -133,6 +133,46 @@ COMMENT ON VIEW sliced.dictionaries IS
 'dictionaries of sliced tables; saves: the part of what values took before that they do not take with it';
 GRANT SELECT ON sliced.dictionaries TO PUBLIC;
 
+CREATE PROCEDURE sliced.convert(
+    rel regclass, max_rate float8 DEFAULT NULL, max_wait float8 DEFAULT 10, max_dead float8 DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'sliced_convert'
+LANGUAGE C;
+COMMENT ON PROCEDURE sliced.convert(regclass, float8, float8, float8) IS
+'store values as new ones would be, while the table is used; at most so many MB of values a second, so many seconds spent on waiting for locked rows, and this part of the toast relation''s rows dead';
+
+CREATE FUNCTION sliced.conversions(
+    OUT pid int, OUT datid oid, OUT relid oid, OUT phase bigint, OUT started bigint,
+    OUT pass bigint, OUT pass_started bigint, OUT blocks bigint, OUT blocks_done bigint,
+    OUT rows_converted bigint, OUT rows_locked bigint, OUT rows_left bigint,
+    OUT raw_bytes bigint, OUT bytes_before bigint, OUT bytes_after bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_conversions'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+CREATE VIEW sliced.progress WITH (security_invoker = true) AS
+SELECT c.pid, d.datname,
+    CASE WHEN d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() THEN c.relid::pg_catalog.regclass END AS rel,
+    c.relid,
+    CASE c.phase WHEN 0 THEN 'converting' WHEN 1 THEN 'throttled' WHEN 2 THEN 'waiting for locked rows'
+        WHEN 3 THEN 'waiting for VACUUM' END AS phase,
+    c.pass, c.blocks, c.blocks_done, c.rows_converted, c.rows_locked, c.rows_left,
+    c.raw_bytes, c.bytes_before, c.bytes_after,
+    (c.raw_bytes OPERATOR(pg_catalog./) GREATEST(s.seconds, 0.001))::bigint AS bytes_per_second,
+    pg_catalog.make_interval(secs =>
+        s.pass_seconds OPERATOR(pg_catalog.*) (c.blocks OPERATOR(pg_catalog.-) c.blocks_done)::float8
+        OPERATOR(pg_catalog./) NULLIF(c.blocks_done, 0)::float8) AS time_left
+FROM sliced.conversions() c
+JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) c.datid
+CROSS JOIN LATERAL (
+    -- timestamps count microseconds from 2000-01-01
+    SELECT (now.usec OPERATOR(pg_catalog.-) c.started::float8) OPERATOR(pg_catalog./) 1e6::float8 AS seconds,
+        (now.usec OPERATOR(pg_catalog.-) c.pass_started::float8) OPERATOR(pg_catalog./) 1e6::float8 AS pass_seconds
+    FROM (SELECT (pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-)
+        pg_catalog.date_part('epoch', '2000-01-01 00:00:00+00'::pg_catalog.timestamptz)) OPERATOR(pg_catalog.*) 1e6::float8 AS usec) now) s;
+COMMENT ON VIEW sliced.progress IS
+'how far calls of sliced.convert() are';
+GRANT SELECT ON sliced.progress TO PUBLIC;
+
 CREATE FUNCTION sliced.column_options(
     rel regclass,
     OUT col name, OUT type regtype, OUT toaster name, OUT toaster_from text,

@@ -39,6 +39,18 @@ extern TM_Result sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableS
 									 CommandId cid, uint32 options, Snapshot snapshot,
 									 Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
 									 LockTupleMode *lockmode, TU_UpdateIndexes *update_indexes);
+
+/*
+ * Update a row to itself: values of the columns 'anew' are stored as new ones, though
+ * nothing has changed.  'oldtup', as it is on disk, has been seen there under the active
+ * snapshot, and its toast relation is ours.  Never waits: a row that others
+ * have locked stays as it is (TM_BeingModified, TM_WouldBlock), and so does one that
+ * only core can store (TM_Invisible).  What is written stays out of logical decoding;
+ * the row's update does so since 19.  Its identity, if that is decoded, must not include such values.
+ */
+extern TM_Result sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup,
+									const bool *anew, CommandId cid,
+									TU_UpdateIndexes *update_indexes);
 extern TM_Result sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 									 uint32 options, Snapshot snapshot, Snapshot crosscheck,
 									 bool wait, TM_FailureData *tmfd);

@@ -166,6 +166,7 @@ typedef struct Update
 	TM_FailureData *tmfd;
 	LockTupleMode *lockmode;
 	TU_UpdateIndexes *update_indexes;
+	const bool *anew;			/* NULL, or columns whose values are only written anew */
 } Update;
 
 static TM_Result
@@ -373,7 +374,7 @@ lock_and_expose(Relation rel, ItemPointer tid, bool expose, LockTupleMode lockmo
 
 	tuple.t_self = *tid;
 	result = heap_lock_tuple(rel, &tuple, cid, lockmode,
-							 wait ? LockWaitBlock : LockWaitError, false, &buffer, tmfd);
+							 wait ? LockWaitBlock : LockWaitSkip, false, &buffer, tmfd);
 	ReleaseBuffer(buffer);
 	SLICED_STOP("identity.row-locked");
 	if (result == TM_Ok)
@@ -418,20 +419,24 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 {
 	Relation	rel = u->rel;
 	bool		taken = oldtup != NULL && !sliced_tuple_is_marked(oldtup->t_data);
-	bool		hidden = (u->options & TABLE_UPDATE_NO_LOGICAL) != 0;
+	bool		hidden = u->anew != NULL || (u->options & TABLE_UPDATE_NO_LOGICAL) != 0;
 	bool		decoded = !hidden && sliced_is_decoded(rel);
 	bool		expose = decoded && oldtup != NULL && sliced_identity_needs_values(rel, oldtup);
 	bool		core_way = expose || sliced_toast_is_foreign(rel);
-	SlicedRowTarget target = {.hide = hidden || sliced_hides_slices(rel)};
+	SlicedRowTarget target = {.hide = hidden || sliced_hides_slices(rel), .anew = u->anew};
 	SlicedRowToast rt;
 	TM_Result	result;
 
 	sliced_row_toast(&rt, rel, newtup, oldtup, core_way, &target);
 
+	/* core would store the values as they are */
+	if (u->anew != NULL && rt.core_way)
+		return TM_Invisible;
+
 	/* a row of core's becomes ours with the first value that we write for it */
 	if (taken)
 	{
-		if (rt.new_values == NIL)
+		if (rt.new_values == NIL && u->anew == NULL)
 			return update_as_core(u, oldtup, newtup);
 		sliced_old_row_take(rel, u->tid);
 	}
@@ -525,6 +530,24 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 		heap_freetuple(oldtup);
 	if (should_free)
 		pfree(newtup);
+	return result;
+}
+
+TM_Result
+sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup, const bool *anew,
+				   CommandId cid, TU_UpdateIndexes *update_indexes)
+{
+	TM_FailureData tmfd;
+	LockTupleMode lockmode;
+	Update		u = {rel, &oldtup->t_self, cid, TABLE_UPDATE_NO_LOGICAL, InvalidSnapshot, false,
+		&tmfd, &lockmode, update_indexes, anew};
+	MemoryContext old;
+	MemoryContext work = enter_work_context(&old);
+	TM_Result	result;
+
+	newtup->t_tableOid = RelationGetRelid(rel);
+	result = update_ours(&u, oldtup, newtup);
+	leave_work_context(work, old);
 	return result;
 }
 

@@ -71,7 +71,7 @@ look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
 	SlicedRowColumn *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 
-	if (row->isnull[i])
+	if (row->isnull[i] || (row->anew != NULL && row->anew[i]))
 		return false;
 	if (VARATT_IS_EXTERNAL_ONDISK(value) && memcmp(value, oldvalue, TOAST_POINTER_SIZE) == 0)
 		col->kept = true;

@@ -42,6 +42,7 @@ typedef struct SlicedRowState
 	Size		hoff;
 	bool		has_external;
 	bool		is_short;		/* only columns with a dictionary are looked at */
+	const bool *anew;			/* see SlicedRowTarget */
 } SlicedRowState;
 
 /* How long would it be, as it is now? */

@@ -174,7 +174,7 @@ void
 sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup, HeapTuple oldtup,
 				 bool core_way, SlicedRowTarget *target)
 {
-	SlicedRowState	row = {.rel = rel, .desc = RelationGetDescr(rel)};
+	SlicedRowState	row = {.rel = rel, .desc = RelationGetDescr(rel), .anew = target->anew};
 	int			natts = row.desc->natts;
 	Datum	   *original = palloc(natts * sizeof(Datum));
 

@@ -79,6 +79,12 @@ typedef struct SlicedRowTarget
 	 * stored outside the row; InvalidOid for a fresh one.
 	 */
 	const Oid  *keep_ids;
+
+	/*
+	 * If not NULL, says for every column whether a value that the old version has
+	 * as well is written anew, as if nobody had stored it yet.
+	 */
+	const bool *anew;
 } SlicedRowTarget;
 
 /*

@@ -17,6 +17,7 @@
 #include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "store/slice.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
@@ -210,6 +211,13 @@ sliced_train_if_due(Relation rel)
 					   RelationGetRelationName(rel), error->message));
 	}
 	PG_END_TRY();
+}
+
+void
+sliced_train_for_conversion(Relation rel)
+{
+	LockRelation(rel, ShareUpdateExclusiveLock);
+	sliced_train_if_due(rel);
 }
 
 /* ---- where a table is written anew ---- */

@@ -36,6 +36,9 @@ extern SlicedWriter *sliced_dictionary_writer(Relation rel);
  */
 extern void sliced_train_if_due(Relation rel);
 
+/* The same before values are converted, with a lock until the transaction ends. */
+extern void sliced_train_for_conversion(Relation rel);
+
 /*
  * The table is about to be written anew, to 'writer': make dictionaries for columns
  * that have one, or are to have one, or take along what there is.

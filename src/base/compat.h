@@ -17,6 +17,7 @@
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
+#include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 #include "replication/slot.h"
 #if PG_VERSION_NUM >= 170000
@@ -27,6 +28,7 @@
 #include "storage/shmem.h"
 #endif
 #include "utils/acl.h"
+#include "utils/backend_status.h"
 #include "utils/jsonpath.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -73,6 +75,30 @@ typedef enum TU_UpdateIndexes
 } TU_UpdateIndexes;
 
 #endif
+
+/* Does an index have entries for blocks, not rows? */
+static inline bool
+sliced_index_summarizes(const IndexInfo *info)
+{
+#if PG_VERSION_NUM >= 160000
+	return info->ii_Summarizing;
+#else
+	return false;
+#endif
+}
+
+/* What the n-th backend, from 0, says of itself.  (The betas of 16 have the older name.) */
+static inline PgBackendStatus *
+sliced_backend_status(int n)
+{
+#if PG_VERSION_NUM > 160000
+	LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(n + 1);
+#else
+	LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(n + 1);
+#endif
+
+	return local == NULL ? NULL : &local->backendStatus;
+}
 
 /*
  * What SQL/JSON calls a query: does the expression look into a document by a path
@@ -225,6 +251,12 @@ sliced_named_memory(const char *name, Size size, void (*make) (SLICED_MAKE_MEMOR
 	return dsm_segment_address(segment);
 #endif
 }
+
+
+/* Functions of others find what they name in pg_catalog and their own schema alone. */
+#if PG_VERSION_NUM < 170000
+#define RestrictSearchPath()	((void) 0)
+#endif
 
 /* ---- 18 ---- */
 

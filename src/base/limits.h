@@ -124,6 +124,12 @@
 /* Sequential scans of fewer pages do not ask whether the toast relation is empty. */
 #define SLICED_SCAN_WORTH_A_LOOK	SLICED_LIMIT(16, 1)
 
+/* ---- conversion ---- */
+
+/* Bytes of values, and milliseconds, that are one transaction's work. */
+#define SLICED_CONVERT_BYTES		SLICED_LIMIT(8 * 1024 * 1024, 2048)
+#define SLICED_CONVERT_MS			SLICED_LIMIT(200, 200)
+
 /* ---- growth ---- */
 
 /* Small slices are merged when the value grows past a multiple of this: a row or a few. */

@@ -125,7 +125,8 @@ count_row(HTAB *users, TupleTableSlot *slot)
 	bool		found;
 
 	if (sliced_row_decode(&row, VARDATA_ANY(data), VARSIZE_ANY_EXHDR(data), objid, seq) != SLICED_SOUND ||
-		!row.has_dictionary || row.kind == SLICED_ROW_CONTINUATION)
+		!row.has_dictionary || row.kind == SLICED_ROW_CONTINUATION ||
+		row.payload_len < SLICED_DICTIONARY_NAME)
 		return;
 	memcpy(&id, row.payload, sizeof(id));
 	user = hash_search(users, &id, HASH_ENTER, &found);

@@ -21,6 +21,8 @@
 #include "store/batch.h"
 #include "utils/memutils.h"
 
+uint64		sliced_bytes_inserted = 0;
+
 /* Memory: usually enough for a batch.  This block stays when the batch has been inserted. */
 #define BATCH_BYTES	(48 * 1024)
 
@@ -271,6 +273,7 @@ sliced_batch_add(SlicedBatch *b, Oid objid, int32 seq, const SlicedRow *row)
 	b->seqs[b->nrows] = seq;
 	b->nbytes += b->tuples[b->nrows]->t_len;
 	b->nrows++;
+	sliced_bytes_inserted += size;
 	pfree(data);
 	MemoryContextSwitchTo(old);
 }

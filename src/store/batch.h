@@ -55,4 +55,7 @@ extern void sliced_batch_flush_with_room(SlicedBatch *batch);
 extern void sliced_batch_replace(SlicedBatch *batch, ItemPointer tid, Oid objid, int32 seq,
 								 const SlicedRow *row);
 
+/* Bytes of rows that this session has added: chunk_data, that is. */
+extern uint64 sliced_bytes_inserted;
+
 #endif

@@ -14,6 +14,8 @@
 #include "store/layout.h"
 #include "store/remover.h"
 
+uint64		sliced_bytes_deleted = 0;
+
 void
 sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
 {
@@ -36,6 +38,7 @@ object_delete(ToastScan *ts, Oid objid, bool speculative)
 	while (sliced_scan_next(ts, ForwardScanDirection))
 	{
 		CHECK_FOR_INTERRUPTS();
+		sliced_bytes_deleted += ts->len;
 		/* a row of this very command: heap_delete() would not see it */
 		if (speculative)
 			heap_abort_speculative(ts->toastrel, &ts->tid);

@@ -26,4 +26,7 @@ extern void sliced_object_delete(Relation toastrel, Oid objid);
 /* Delete one row of an object; on behalf of the value's owner, like all of this. */
 extern void sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid);
 
+/* Bytes of rows that this session has deleted with their values: chunk_data, that is. */
+extern uint64 sliced_bytes_deleted;
+
 #endif

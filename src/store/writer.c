@@ -357,7 +357,6 @@ taken_write(SlicedWriter *w, CutObject *object, const SlicedTaken *taken)
 			slice_write_compressed(w, object, start, row, slice->stored);
 		}
 		start += slice->rawlen;
-		SLICED_STOP("writer.slice-added");
 	}
 }
 

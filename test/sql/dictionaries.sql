@@ -130,6 +130,29 @@ RESET sliced.dictionary;
 SET sliced.compression = 'pglz';
 SELECT sliced.train('docs', 'doc');
 SET sliced.compression = 'zstd';
+-- what is stored already, while others work
+CREATE TABLE later (id int, doc jsonb) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off, toast.autovacuum_enabled = off);
+INSERT INTO later SELECT i, document(i) FROM generate_series(1, 800) i;
+SELECT dictionary IS NOT NULL AS made FROM sliced.train('later');
+SET client_min_messages = warning;
+CALL sliced.convert('later');
+SELECT codec, count(*) FROM later, sliced.inspect(doc) GROUP BY codec;
+SELECT max(ctid) AS last FROM later \gset
+CALL sliced.convert('later');
+SELECT max(ctid) = :'last' AS nothing_left FROM later;
+SELECT sliced.alter_table('later', 'dictionary=off');
+CALL sliced.convert('later');
+SELECT codec, count(*) FROM later, sliced.inspect(doc) GROUP BY codec;
+SELECT sliced.alter_table('later', 'dictionary=auto, compression=lz4');
+TRUNCATE later;
+INSERT INTO later SELECT i, document(i) FROM generate_series(1, 800) i;
+CALL sliced.convert('later');
+SELECT codec, count(*) FROM later, sliced.inspect(doc) GROUP BY codec;
+RESET client_min_messages;
+SELECT count(*) FROM later WHERE doc <> document(id);
+SELECT * FROM sliced.verify('later');
+DROP TABLE later;
+
 -- rows shorter than core's limit have values outside only where there is a dictionary
 CREATE TABLE short (id int, doc text) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
 INSERT INTO short SELECT i, left(document(i)::text, 1500) FROM generate_series(1, 2000) i;
