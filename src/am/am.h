@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
+#include "access/htup_details.h"
 #include "access/tableam.h"
 #include "base/compat.h"
 
@@ -59,7 +60,19 @@ extern TM_Result sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId ci
  * heapam has stored 'stored' in place of 'tuple': make the two one and the same row
  * version.
  */
-extern void sliced_header_adopt(HeapTuple tuple, HeapTuple stored);
+static inline void
+sliced_header_adopt(HeapTuple tuple, HeapTuple stored)
+{
+	HeapTupleHeader to = tuple->t_data;
+	HeapTupleHeader from = stored->t_data;
+
+	tuple->t_self = stored->t_self;
+	to->t_choice = from->t_choice;
+	to->t_ctid = from->t_ctid;
+	to->t_infomask = (to->t_infomask & ~HEAP_XACT_MASK) | (from->t_infomask & HEAP_XACT_MASK);
+	to->t_infomask2 = (to->t_infomask2 & ~HEAP2_XACT_MASK) |
+		(from->t_infomask2 & HEAP2_XACT_MASK);
+}
 
 /*
  * adopt.c: tables, and rows, that become ours.  May an update mark this row of

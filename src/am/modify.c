@@ -111,21 +111,6 @@ is_long_inline_row(SlicedRowToast *rt)
 	return !rt->core_way && rt->tuple->t_len > TOAST_TUPLE_THRESHOLD;
 }
 
-/* The caller goes on with 'tuple': RETURNING may ask for its xmin. */
-void
-sliced_header_adopt(HeapTuple tuple, HeapTuple stored)
-{
-	HeapTupleHeader to = tuple->t_data;
-	HeapTupleHeader from = stored->t_data;
-
-	tuple->t_self = stored->t_self;
-	to->t_choice = from->t_choice;
-	to->t_ctid = from->t_ctid;
-	to->t_infomask = (to->t_infomask & ~HEAP_XACT_MASK) | (from->t_infomask & HEAP_XACT_MASK);
-	to->t_infomask2 = (to->t_infomask2 & ~HEAP2_XACT_MASK) |
-		(from->t_infomask2 & HEAP2_XACT_MASK);
-}
-
 static void
 insert_row(Relation rel, SlicedRowToast *rt, CommandId cid, uint32 options,
 		   BulkInsertState bistate)
