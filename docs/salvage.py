@@ -20,9 +20,13 @@ import subprocess
 import sys
 
 CHUNK = 1996                    # core's, with pages of 8 kB
-HEAD, SLICE, CONTINUATION, TAIL = 1, 2, 3, 4
+HEAD, SLICE, CONTINUATION, TAIL, PATCHES = 1, 2, 3, 4, 5
+HAS_DICTIONARY, IS_PATCHED = 0x80, 1
 
-Row = collections.namedtuple("Row", "kind codec parts rawlen storedlen pieces payload")
+Row = collections.namedtuple("Row", "kind codec parts rawlen storedlen pieces patches payload")
+
+# Of a value: where places of objects begin, layers from the newest, and patches in the head.
+Patched = collections.namedtuple("Patched", "bases layers own")
 
 
 def psql(*statements, given=None):
@@ -56,26 +60,56 @@ def pglz(data, size):
     return bytes(out)
 
 
-def lz4(data, size):
+def lz4(data, size, dictionary):
     out = ctypes.create_string_buffer(size)
-    n = ctypes.CDLL("liblz4.so.1").LZ4_decompress_safe(data, out, len(data), size)
+    n = ctypes.CDLL("liblz4.so.1").LZ4_decompress_safe_usingDict(data, out, len(data), size, dictionary, len(dictionary))
     return out.raw[:max(n, 0)]
 
 
-def zstd(data, size):
+def zstd(data, size, dictionary):
     library = ctypes.CDLL("libzstd.so.1")
-    library.ZSTD_decompress.restype = ctypes.c_size_t
-    library.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    library.ZSTD_createDCtx.restype = ctypes.c_void_p
+    library.ZSTD_freeDCtx.argtypes = [ctypes.c_void_p]
+    library.ZSTD_decompress_usingDict.restype = ctypes.c_size_t
+    library.ZSTD_decompress_usingDict.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_char_p, ctypes.c_size_t]
     out = ctypes.create_string_buffer(size)
-    n = library.ZSTD_decompress(out, size, data, len(data))
+    context = library.ZSTD_createDCtx()
+    n = library.ZSTD_decompress_usingDict(context, out, size, data, len(data), dictionary, len(dictionary))
+    library.ZSTD_freeDCtx(context)
     return out.raw[:n] if n <= size else b""
 
 
-def decompress(codec, data, size):
-    raw = (lambda data, size: data, pglz, lz4, zstd)[codec](data, size)
+def decompress(codec, data, size, dictionary):
+    raw = (lambda *given: given[0], lambda *given: pglz(*given[:2]), lz4, zstd)[codec](data, size, dictionary)
     if len(raw) != size:
         raise ValueError("a slice cannot be decompressed")
     return raw
+
+
+def read_patches(data, place):
+    """(place, bytes) of each, where the first gap counts from 'place'."""
+    at = 0
+    while at < len(data):
+        gap = shift = 0
+        while True:
+            gap |= (data[at] & 127) << shift
+            shift += 7
+            at += 1
+            if data[at - 1] < 128:
+                break
+        place += gap
+        length = data[at]
+        yield place, data[at + 1:at + 1 + length]
+        place += length
+        at += 1 + length
+
+
+def read_patch_table(data):
+    """And how long it is."""
+    length, nobjects, nlayers, _end = struct.unpack_from("=HBBI", data)
+    pairs = [struct.unpack_from("=II", data, 8 + 8 * i) for i in range(nobjects + nlayers)]
+    own = data[8 + 8 * len(pairs):length]
+    return Patched(pairs[:nobjects], [layer for layer, _ in pairs[nobjects:]], list(read_patches(own, 0))), length
 
 
 def read_row(data):
@@ -84,14 +118,19 @@ def read_row(data):
         raise ValueError(f"format version {version} is unknown")
     if kind == TAIL:
         payload = data[8:len(data.rstrip(b"\0")) - 5]
-        return Row(SLICE, 0, 0, len(payload), len(payload), (), payload)
+        return Row(SLICE, 0, 0, len(payload), len(payload), (), None, payload)
     codec, parts, rawlen, storedlen, _followers = struct.unpack_from("=BHIII", data, 5)
-    pieces, at = (), 20
+    pieces, patches, at = (), None, 20
     if kind == HEAD:
         npieces = struct.unpack_from("=H", data, 22)[0]
         at = 32 + 12 * npieces
         pieces = tuple(struct.unpack_from("=III", data, 32 + 12 * i) for i in range(npieces))
-    return Row(kind, codec, parts, rawlen, storedlen, pieces, data[at:])
+        if data[20] & ~IS_PATCHED:
+            raise ValueError(f"flags {data[20]} are unknown")
+        if data[20] & IS_PATCHED:
+            patches, length = read_patch_table(data[at:])
+            at += length
+    return Row(kind, codec, parts, rawlen, storedlen, pieces, patches, data[at:])
 
 
 def read_rows(toast, objid, rows):
@@ -105,14 +144,18 @@ def read_rows(toast, objid, rows):
     return result
 
 
-def slice_bytes(rows, seq):
-    """The raw bytes of the slice whose first row has this number."""
+def slice_bytes(rows, seq, value):
+    """The raw bytes of the slice whose first row has this number; 'value' gives those of a dictionary."""
     row = rows[seq]
     data = row.payload + b"".join(rows[max(seq, 0) + i].payload for i in range(1, row.parts + 1))
-    return decompress(row.codec, data, row.rawlen)
+    dictionary = b""
+    if row.codec & HAS_DICTIONARY:
+        dictionary = value(struct.unpack_from("=I", data)[0])
+        data = data[8:]
+    return decompress(row.codec & ~HAS_DICTIONARY, data, row.rawlen, dictionary)
 
 
-def object_bytes(rows):
+def object_bytes(rows, value):
     """What an object's slices hold, with zeros where there is none; and how far they go."""
     result = bytearray()
     for seq, row in sorted(rows.items()):
@@ -121,8 +164,22 @@ def object_bytes(rows):
             end = start + row.rawlen
             if end > len(result):
                 result.extend(bytes(end - len(result)))
-            result[start:end] = slice_bytes(rows, seq)
+            result[start:end] = slice_bytes(rows, seq, value)
     return bytes(result)
+
+
+def patched_bytes(objects, contents, patched):
+    """The objects that a value patches, as it has them."""
+    result = {objid: bytearray(contents(objid)) for objid, _ in patched.bases}
+    patches = []
+    for layer in reversed(patched.layers):
+        for seq, row in sorted(objects[layer].items()):
+            patches += read_patches(row.payload[4:], seq - 1)
+    for place, new in patches + patched.own:
+        objid, base = max((pair for pair in patched.bases if pair[1] <= place), key=lambda pair: pair[1])
+        at = place - base
+        result[objid][at:at + len(new)] = new[:max(0, len(result[objid]) - at)]
+    return result
 
 
 def value_bytes(objects, contents, value):
@@ -131,10 +188,11 @@ def value_bytes(objects, contents, value):
     own = contents(value)
     if not head.pieces:
         return own
-    inline = slice_bytes(objects[value], -1)
+    inline = slice_bytes(objects[value], -1, lambda objid: value_bytes(objects, contents, objid))
+    patched = patched_bytes(objects, contents, head.patches) if head.patches else {}
     result, next_own = [], 1
     for objid, start, length in head.pieces:
-        source = inline if objid == 0 else contents(objid)
+        source = inline if objid == 0 else patched.get(objid) or contents(objid)
         if start + length > len(source):
             raise ValueError(f"object {objid} is too short")
         result.append(source[start:start + length])
@@ -167,7 +225,7 @@ def salvage(toast):
         if objid not in known:
             if len(known) > 8:
                 known.clear()
-            known[objid] = object_bytes(objects[objid])
+            known[objid] = object_bytes(objects[objid], lambda id: value_bytes(objects, contents, id))
         return known[objid]
 
     for value in values:

@@ -284,11 +284,11 @@ find_current(Oid toastrelid, List *entries, Current *current)
 		const SlicedListedEntry *listed = lfirst(lc);
 
 		if (n == 0 || current[n - 1].attno != listed->attno)
-			n++;
+			current[n++] = (Current) {listed->attno, {toastrelid}};
 		/* one that was not worth it does not replace an older one */
-		if (listed->entry.id != 0 || current[n - 1].attno != listed->attno)
-			current[n - 1] = (Current) {
-				listed->attno, {toastrelid, listed->entry.id, listed->entry.checksum}
+		if (listed->entry.id != 0)
+			current[n - 1].name = (SlicedDictionaryName) {
+				toastrelid, listed->entry.id, listed->entry.checksum
 			};
 	}
 	return n;

@@ -38,19 +38,36 @@ database() {
     export PGDATABASE=$1
     sql >/dev/null <<'END'
 CREATE EXTENSION pg_sliced;
-CREATE TABLE docs (id int PRIMARY KEY, body text, doc jsonb) USING sliced;
-INSERT INTO docs SELECT i, (SELECT string_agg(md5((i * n)::text), '') FROM generate_series(1, 20000) n),
+CREATE TABLE docs (id int PRIMARY KEY, body text, doc jsonb, d bytea) USING sliced WITH (toast_tuple_target = 128);
+INSERT INTO docs (id, body, doc) SELECT i, (SELECT string_agg(md5((i * n)::text), '') FROM generate_series(1, 20000) n),
     jsonb_build_object('n', i, 'long', repeat(i::text, 50000)) FROM generate_series(1, 4) i;
 SET sliced.compression = pglz;
-INSERT INTO docs SELECT id + 4, body || id, doc || '{"more": [1, 2, 3]}' FROM docs WHERE id < 3;
+INSERT INTO docs (id, body, doc) SELECT id + 4, body || id, doc || '{"more": [1, 2, 3]}' FROM docs WHERE id < 3;
 SET sliced.compression = zstd;
-INSERT INTO docs SELECT id + 6, body || id, doc || '{"more": [1, 2, 3]}' FROM docs WHERE id < 3;
+INSERT INTO docs (id, body, doc) SELECT id + 6, body || id, doc || '{"more": [1, 2, 3]}' FROM docs WHERE id < 3;
 SET sliced.compression = none;
-INSERT INTO docs SELECT id + 8, repeat(id || 'é', 90000), doc FROM docs WHERE id < 3;
+INSERT INTO docs (id, body, doc) SELECT id + 8, repeat(id || 'é', 90000), doc FROM docs WHERE id < 3;
 UPDATE docs SET body = body || 'a line' || id;
 UPDATE docs SET body = body || 'a line', doc = jsonb_set(doc, '{n}', '[]') WHERE id % 2 = 0;
 UPDATE docs SET body = overlay(body placing 'another' from 50000 for 3) WHERE id % 3 = 0;
 BEGIN; UPDATE docs SET body = body || repeat('not to be seen', 1000); ROLLBACK;
+-- with patches in their heads and in layers, and with dictionaries of both codecs
+UPDATE docs SET d = convert_to(body, 'UTF8') WHERE id IN (1, 2);
+UPDATE docs SET d = substr(d, 1000) || 'more'::bytea WHERE id = 2;
+DO $$ BEGIN FOR i IN 1..40 LOOP
+    UPDATE docs SET d = overlay(d PLACING 'patch ' || i::text::bytea FROM 7000 * i % 300000 + 1) WHERE id IN (1, 2);
+END LOOP; END $$;
+SET sliced.compression = zstd;
+INSERT INTO docs (id, doc) SELECT i, jsonb_build_object('name', 'the name of ' || md5(i::text), 'text', 'a text that all have in common but for ' || md5(i::text),
+    'state', 'ordered', 'items', (SELECT jsonb_agg(jsonb_build_object('number', md5((i * k)::text), 'what', 'an item of the catalogue')) FROM generate_series(1, 9) k))
+    FROM generate_series(101, 500) i;
+SELECT * FROM sliced.train('docs', 'doc');
+INSERT INTO docs (id, doc) SELECT id + 1000, doc FROM docs WHERE id > 100;
+SET sliced.compression = lz4;
+INSERT INTO docs (id, doc) SELECT id + 2000, doc FROM docs WHERE id BETWEEN 100 AND 1000;
+SELECT 1 / (count(*) = 800)::int FROM docs, sliced.inspect(doc) WHERE codec LIKE '%dictionary';
+SELECT 1 / (count(DISTINCT object) > 0)::int FROM docs, sliced.inspect(d) WHERE codec = 'patches';
+SET sliced.compression = none;
 CREATE TABLE "Others" (a text) USING sliced;
 INSERT INTO "Others" SELECT repeat('other', 10000);
 CREATE MATERIALIZED VIEW m USING sliced AS SELECT id, body FROM docs;
@@ -59,7 +76,7 @@ SECURITY LABEL FOR sliced ON TABLE docs IS 'compression=zstd';
 SECURITY LABEL FOR sliced ON COLUMN "Others".a IS 'compression=pglz';
 END
 }
-contents="SELECT count(*), md5(string_agg(md5((id, body, doc)::text), '' ORDER BY id)) FROM docs
+contents="SELECT count(*), md5(string_agg(md5((id, body, doc, d)::text), '' ORDER BY id)) FROM docs
     UNION ALL SELECT length(a), md5(a) FROM \"Others\" UNION ALL SELECT count(*), md5(string_agg(md5((id, body)::text), '' ORDER BY id)) FROM m"
 methods="SELECT c.relname, amname FROM pg_class c JOIN pg_am a ON a.oid = relam WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'm') ORDER BY 1"
 in_heap='Others|heap
@@ -169,7 +186,7 @@ DETAIL:  The library of this server knows format version 1.
 HINT:  Install the newer release again: it reads what older ones have stored.' "a value of a newer format"
 sql -c "UPDATE pg_proc SET prosrc = 'sliced_of_2_0' WHERE oid = 'sliced.inspect'::regproc"
 is "$(sql -c 'SELECT sliced.inspect(1)' 2>&1 | sed -E 's/in file.*/in file/')" 'ERROR:  could not find function "sliced_of_2_0" in file' "a function of a newer release"
-is "$(sql -c 'SELECT count(*), sum(length(body)) > 0 FROM docs' -c "UPDATE docs SET body = body || 'x' WHERE id = 1")" '10|t' "then tables can be used"
+is "$(sql -c 'SELECT count(*), sum(length(body)) > 0 FROM docs' -c "UPDATE docs SET body = body || 'x' WHERE id = 1")" '1210|t' "then tables can be used"
 is "$(as_told update)" 'NOTICE:  version "1.0" of extension "pg_sliced" is already installed' "ALTER EXTENSION UPDATE"
 
 # ---- damage ----
@@ -191,7 +208,7 @@ is "$(sql -c 'SELECT id, count(*) > 10, count(part) BETWEEN CASE id WHEN 3 THEN 
 is "$(as_told replace '')" "" "damaged values are replaced, and nothing is wrong any more"
 parts="SELECT id, start, substr(body, start, 8192) AS part FROM (SELECT id, body, generate_series(1, length(body), 8192) AS start FROM docs) d WHERE id IN (3, 9)"
 is "$(comm -23 <(sql -c 'SELECT id, start, part FROM rescued WHERE part IS NOT NULL' | sort) <(sql -d leave -c "$parts" | sort))" "" "each is what it was"
-is "$(sql -c 'VACUUM FULL docs' -c 'SELECT count(*), count(body) FROM docs')" '10|10' "VACUUM FULL works again"
+is "$(sql -c 'VACUUM FULL docs' -c 'SELECT count(*), count(body) FROM docs')" '1210|10' "VACUUM FULL works again"
 
 # a page of the toast relation is overwritten
 path=$(sql -c "SELECT current_setting('data_directory') || '/' || pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = 'docs'::regclass" -c CHECKPOINT)

@@ -50,7 +50,7 @@ for extension in pg_sliced sliced_hstore; do
 done
 newest=$(sql -c "SELECT default_version FROM pg_available_extensions WHERE name = 'pg_sliced'")
 update pg_sliced "$newest"
-is "$(grep -c 'ALTER EXTENSION "*pg_sliced"* ADD FUNCTION' "$PGS_TMP/fresh")" \
+is "$(grep -cE 'ALTER EXTENSION "*pg_sliced"* ADD (FUNCTION|PROCEDURE)' "$PGS_TMP/fresh")" \
     "$(sql -d fresh -c "SELECT count(*) FROM pg_depend WHERE deptype = 'e' AND classid = 'pg_proc'::regclass
         AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_sliced')")" "all functions are compared"
 server_stop versions
