@@ -2,7 +2,7 @@
  * fuzz_label.c
  *	  Labels are whatever somebody has set, with another release perhaps.
  *
- * Links: toaster/label
+ * Links: toaster/label base/settings
  */
 #include "postgres.h"
 
