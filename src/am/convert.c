@@ -539,6 +539,7 @@ tables_to_convert(Oid relid, MemoryContext mcxt)
 		return result;
 	}
 	check_owner(relid);
+	LockRelationOid(relid, AccessShareLock);
 	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
 		Relation	rel = relation_open(lfirst_oid(lc), NoLock);

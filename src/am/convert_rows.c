@@ -273,11 +273,11 @@ has_values_of_core(Relation rel, HeapTuple row)
 }
 
 /*
- * Copies of the block's rows that have values outside them, from 'first' on.  Adds
- * to '*locked' those that somebody is just writing, if they need a second look.
+ * Copies of the block's rows that have values outside them, from 'first' on.  '*busy': the
+ * places of those that somebody is just writing, if they need a second look.
  */
 static List *
-fetch_rows(SlicedConvertBatch *b, BlockNumber block, OffsetNumber first, int *locked)
+fetch_rows(SlicedConvertBatch *b, BlockNumber block, OffsetNumber first, List **busy)
 {
 	Buffer		buffer = ReadBuffer(b->rel, block);
 	Page		page = BufferGetPage(buffer);
@@ -301,7 +301,7 @@ fetch_rows(SlicedConvertBatch *b, BlockNumber block, OffsetNumber first, int *lo
 			rows = lappend(rows, heap_copytuple(&row));
 		else if (TransactionIdIsInProgress(HeapTupleHeaderGetRawXmin(row.t_data)) &&
 				 has_values_of_core(b->rel, &row))
-			(*locked)++;
+			*busy = lappend_int(*busy, off);
 	}
 	UnlockReleaseBuffer(buffer);
 	return rows;
@@ -312,7 +312,8 @@ sliced_convert_block(SlicedConvertBatch *b, BlockNumber block, OffsetNumber *nex
 {
 	MemoryContext old = MemoryContextSwitchTo(b->rows);
 	int			locked = 0;
-	List	   *rows = fetch_rows(b, block, *next, &locked);
+	List	   *busy = NIL;
+	List	   *rows = fetch_rows(b, block, *next, &busy);
 	ListCell   *lc;
 
 	*next = InvalidOffsetNumber;
@@ -327,6 +328,12 @@ sliced_convert_block(SlicedConvertBatch *b, BlockNumber block, OffsetNumber *nex
 			break;
 		}
 		locked += convert_row(b, row);
+	}
+	foreach(lc, busy)
+	{
+		/* those behind are found again */
+		if (*next == InvalidOffsetNumber || lfirst_int(lc) < *next)
+			locked++;
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(b->rows);
