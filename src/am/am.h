@@ -45,13 +45,13 @@ extern TM_Result sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableS
  * Update a row to itself: values of the columns 'anew' are stored as new ones, though
  * nothing has changed.  'oldtup', as it is on disk, has been seen there under the active
  * snapshot, and its toast relation is ours.  Never waits: a row that others
- * have locked stays as it is (TM_BeingModified, TM_WouldBlock), and so does one that
- * only core can store (TM_Invisible).  What is written stays out of logical decoding;
+ * have locked stays as it is (TM_WouldBlock), and so does one that only core can
+ * store (TM_Invisible).  '*row_length': of the new version, as stored.  What is written stays out of logical decoding;
  * the row's update does so since 19.  Its identity, if that is decoded, must not include such values.
  */
 extern TM_Result sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup,
 									const bool *anew, CommandId cid,
-									TU_UpdateIndexes *update_indexes);
+									TU_UpdateIndexes *update_indexes, uint32 *row_length);
 extern TM_Result sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 									 uint32 options, Snapshot snapshot, Snapshot crosscheck,
 									 bool wait, TM_FailureData *tmfd);

@@ -52,7 +52,7 @@ typedef struct SlicedConvertCounts
 	int64		locked;			/* were locked when we last looked */
 	int64		left;			/* cannot be converted */
 	int64		raw;			/* bytes of values */
-	int64		before;			/* bytes as stored, in the toast relation */
+	int64		before;			/* bytes as stored, of their rows and in the toast relation */
 	int64		after;
 } SlicedConvertCounts;
 

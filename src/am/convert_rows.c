@@ -146,14 +146,17 @@ insert_index_entries(SlicedConvertBatch *b, HeapTuple tuple, TU_UpdateIndexes wh
 
 /*
  * Which columns of the row, as it is on disk, are to be written anew?  Returns the
- * length of their values, -1 if there are none.
+ * length of their values, -1 if there are none.  '*core_bytes': as stored, of those
+ * that are in core's format.
  */
 static int64
-find_old_values(SlicedConvertBatch *b, const Datum *values, const bool *isnull, bool *anew)
+find_old_values(SlicedConvertBatch *b, const Datum *values, const bool *isnull, bool *anew,
+				uint64 *core_bytes)
 {
 	TupleDesc	desc = RelationGetDescr(b->rel);
 	int64		raw = -1;
 
+	*core_bytes = 0;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -175,6 +178,8 @@ find_old_values(SlicedConvertBatch *b, const Datum *values, const bool *isnull, 
 		MemoryContextSwitchTo(old);
 		if (anew[i])
 			raw = Max(raw, 0) + ptr.va_rawsize - VARHDRSZ;
+		if (anew[i] && !sliced_pointer_is_ours(&ptr))
+			*core_bytes += VARATT_EXTERNAL_GET_EXTSIZE(ptr);
 	}
 	return raw;
 }
@@ -199,10 +204,12 @@ convert_row(SlicedConvertBatch *b, HeapTuple row)
 	uint64		inserted = sliced_bytes_inserted;
 	TU_UpdateIndexes update_indexes;
 	HeapTuple	newrow;
+	uint32		row_length = 0;
+	uint64		core_bytes;
 	int64		raw;
 
 	heap_deform_tuple(row, desc, values, isnull);
-	raw = find_old_values(b, values, isnull, anew);
+	raw = find_old_values(b, values, isnull, anew, &core_bytes);
 	if (raw < 0)
 		return false;
 	if (identity_is_decoded(b->rel, row))
@@ -214,14 +221,14 @@ convert_row(SlicedConvertBatch *b, HeapTuple row)
 		isnull[i] |= TupleDescAttr(desc, i)->attisdropped;
 	newrow = heap_form_tuple(desc, values, isnull);
 
-	switch (sliced_tuple_renew(b->rel, row, newrow, anew, b->cid, &update_indexes))
+	switch (sliced_tuple_renew(b->rel, row, newrow, anew, b->cid, &update_indexes,
+							   &row_length))
 	{
 		case TM_Ok:
 			break;
 		case TM_Invisible:
 			b->counts->left++;
 			return false;
-		case TM_BeingModified:
 		case TM_WouldBlock:
 			return true;
 		default:
@@ -233,8 +240,9 @@ convert_row(SlicedConvertBatch *b, HeapTuple row)
 	b->raw += raw;
 	b->counts->rows++;
 	b->counts->raw += raw;
-	b->counts->before += sliced_bytes_deleted - deleted;
-	b->counts->after += sliced_bytes_inserted - inserted;
+	/* where a long row keeps its values within it, heapam deletes what core had outside */
+	b->counts->before += row->t_len + Max(sliced_bytes_deleted - deleted, core_bytes);
+	b->counts->after += row_length + sliced_bytes_inserted - inserted;
 	return false;
 }
 

@@ -152,13 +152,15 @@ typedef struct Update
 	LockTupleMode *lockmode;
 	TU_UpdateIndexes *update_indexes;
 	const bool *anew;			/* NULL, or columns whose values are only written anew */
+	uint32	   *row_length;		/* with 'anew': of the new row, as stored */
 } Update;
 
 static TM_Result
 update_row(const Update *u, HeapTuple newtup)
 {
-	return heap_update(u->rel, u->tid, newtup, u->cid, u->options, u->crosscheck, u->wait,
-					   u->tmfd, u->lockmode, u->update_indexes);
+	/* what is only written anew is locked by now: there is nobody to wait for */
+	return heap_update(u->rel, u->tid, newtup, u->cid, u->options, u->crosscheck,
+					   u->wait || u->anew != NULL, u->tmfd, u->lockmode, u->update_indexes);
 }
 
 static TM_Result
@@ -439,8 +441,8 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	}
 	rt.tuple->t_tableOid = newtup->t_tableOid;
 
-	/* the flag may also be left over from a crash */
-	if (expose || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
+	/* the flag may also be left over from a crash; heap_update() knows no way not to wait */
+	if (expose || u->anew != NULL || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
 	{
 		*u->lockmode = sliced_update_lock(rel, oldtup, rt.tuple);
 		result = lock_and_expose(rel, u->tid, expose, *u->lockmode, u->cid, u->wait, u->tmfd);
@@ -456,6 +458,8 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	SLICED_STOP("update.before-row");
 	result = update_toasted(u, &rt);
 	sliced_header_adopt(newtup, rt.tuple);
+	if (u->row_length != NULL)
+		*u->row_length = rt.tuple->t_len;
 	SLICED_STOP("update.row-updated");
 
 	if (expose)
@@ -520,12 +524,12 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 
 TM_Result
 sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup, const bool *anew,
-				   CommandId cid, TU_UpdateIndexes *update_indexes)
+				   CommandId cid, TU_UpdateIndexes *update_indexes, uint32 *row_length)
 {
 	TM_FailureData tmfd;
 	LockTupleMode lockmode;
 	Update		u = {rel, &oldtup->t_self, cid, TABLE_UPDATE_NO_LOGICAL, InvalidSnapshot, false,
-		&tmfd, &lockmode, update_indexes, anew};
+		&tmfd, &lockmode, update_indexes, anew, row_length};
 	MemoryContext old;
 	MemoryContext work = enter_work_context(&old);
 	TM_Result	result;
