@@ -33,6 +33,7 @@ class Demo:
         self.bench = Bench(Results(), quick=False)
         self.session = self.bench.session
         self.rows = []
+        self.steps = []
 
     def row(self, title, values, form):
         """A line of the table, with what the better of the sliced variants gains."""
@@ -97,7 +98,40 @@ class Demo:
         self.row("  CPU time", [statistics.median(column) for column in zip(*times)], milliseconds)
         self.row("  buffers", [self.session.buffers(q) for q in queries], buffers)
 
+    def adopt(self, path):
+        """What becomes of a table that heap has, step by step."""
+        run, costs = self.session.run, self.session.costs
+        self.session.use(HEAP_LZ4.settings)
+        run("CREATE TABLE mine (id int PRIMARY KEY, doc jsonb) USING heap")
+        run(f"COPY mine FROM '{path}'")
+        run("VACUUM ANALYZE mine")
+        largest = self.session.value("SELECT id FROM mine ORDER BY length(doc::text) DESC LIMIT 1")
+        length = self.session.number(f"SELECT length(doc::text) / 1024 FROM mine WHERE id = {largest}")
+        change = f"UPDATE mine SET doc = jsonb_set(doc, '{{id}}', '{{}}') WHERE id = {largest}"
+
+        def step(title, value):
+            self.steps.append((title, value))
+
+        def changed(title, value):
+            step(title, megabytes(costs(change.replace("{}", str(value)))["WAL MB"]) + " of WAL")
+
+        progress("adopting, training and converting a table of heap's")
+        step("2,000 JSON documents in a table of heap's", megabytes(self.bench.size("mine") / MB))
+        changed(f"  a key of one of {length:.0f} kB changed", 1)
+        run("VACUUM mine")
+        step("SELECT sliced.adopt('mine')", milliseconds(costs("SELECT sliced.adopt('mine')")["ms"]))
+        changed("  the key changed: the document becomes slices", 2)
+        changed("  the key changed again", 3)
+        run("SELECT sliced.alter_column('mine', 'doc', 'compression=zstd, dictionary=auto')")
+        step("compression=zstd, dictionary=auto; CALL sliced.convert('mine')",
+             milliseconds(costs("CALL sliced.convert('mine')")["ms"]))
+        run("VACUUM FULL mine")
+        step("  size, after VACUUM FULL has given back the room", megabytes(self.bench.size("mine") / MB))
+
     def print(self):
+        print("\nA table that exists, step by step:\n")
+        for title, value in self.steps:
+            print(f"{title:70}{value:>20}")
         print(f"\n{'':50}" + "".join(f"{v.name:>14}" for v in VARIANTS) + f"{'gain':>10}")
         for title, values, gain in self.rows:
             print((f"{title:50}" + "".join(f"{value:>14}" for value in values) + f"{gain:>10}").rstrip())
@@ -112,6 +146,7 @@ def main():
     demo.write("COPY of 2,000 JSON documents of 2 to 50 kB", "docs", "id int, doc jsonb",
                f"COPY {{}} FROM '{path}'")
     demo.read("Read all of them", "docs", "SELECT count(*) FROM {} WHERE doc > '0'")
+    demo.adopt(path)
     progress("making a log of 100 MB")
     # not compressed: heap would take over what is compressed in another heap table
     demo.session.run("CREATE TABLE log (body bytea)")
