@@ -58,6 +58,12 @@ BEGIN
         PERFORM sliced.train('t');
     END IF;
 END $$;
+CREATE PROCEDURE convert() LANGUAGE plpgsql AS $$
+BEGIN
+    IF (SELECT amname FROM pg_class c JOIN pg_am a ON a.oid = relam WHERE c.oid = 't'::regclass) = 'sliced' THEN
+        CALL sliced.convert('t');
+    END IF;
+END $$;
 CREATE PROCEDURE label(what text) LANGUAGE plpgsql AS $$
 BEGIN
     IF '{am}' = 'sliced' THEN
@@ -239,7 +245,8 @@ class Script:
     def transaction(self):
         r = self.random.random()
         if r < 0.15:
-            yield self.pick("VACUUM t", "VACUUM FULL t", "VACUUM (FREEZE, ANALYZE) t", "REINDEX TABLE CONCURRENTLY t", "ANALYZE t")
+            yield self.pick("VACUUM t", "VACUUM FULL t", "VACUUM (FREEZE, ANALYZE) t", "REINDEX TABLE CONCURRENTLY t", "ANALYZE t",
+                            "SET client_min_messages = warning; CALL convert(); RESET client_min_messages")
             return
         if r < 0.3:
             before = dict(self.columns)
