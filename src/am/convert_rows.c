@@ -21,6 +21,7 @@
 #include "am/am.h"
 #include "am/convert.h"
 #include "am/row_toast.h"
+#include "base/stop.h"
 #include "catalog/index.h"
 #include "catalog/pg_attribute.h"
 #include "executor/executor.h"
@@ -86,6 +87,7 @@ sliced_convert_end(SlicedConvertBatch *b)
 	sliced_scan_close(&b->ts, NoLock);
 	table_close(b->toastrel, NoLock);
 	MemoryContextDelete(b->rows);
+	SLICED_STOP("convert.batch-done");
 }
 
 /* ---- index entries ---- */
@@ -235,8 +237,10 @@ convert_row(SlicedConvertBatch *b, HeapTuple row)
 			/* it has another version now, or none */
 			return false;
 	}
+	SLICED_STOP("convert.row-updated");
 	if (update_indexes != TU_None)
 		insert_index_entries(b, newrow, update_indexes);
+	SLICED_STOP("convert.row-converted");
 	b->raw += raw;
 	b->counts->rows++;
 	b->counts->raw += raw;

@@ -52,6 +52,7 @@ PATCHED = CHANGED + tuple(PATCH.format(i) for i in range(1, 6))
 # A table of heap's in both schemas, and how it becomes a sliced one.
 HEAP_ROWS = (TABLE.replace(" WITH (", " USING heap WITH ("), ROWS[1])
 ADOPT = "DO $$ BEGIN IF ':am' = 'sliced' THEN PERFORM sliced.adopt('t'); END IF; END $$"
+CONVERT = "DO $$ BEGIN IF ':am' = 'sliced' THEN CALL sliced.convert('t'); END IF; END $$"
 
 # Documents that have enough in common for a dictionary; heap has none.
 DOCUMENTS = """INSERT INTO t (id, a, j, n) SELECT i, string_agg('entry ' || k || ' of the list: ' || md5((i * k)::text) || ', state ' || i % k, '; '),
@@ -258,6 +259,8 @@ SCENARIOS = (
     Scenario("adopt, and change", (ADOPT, "UPDATE t SET a = a || 'x', d = NULL"), setup=HEAP_ROWS),
     Scenario("adopted, update", ("UPDATE t SET a = a || 'x', d = NULL WHERE id < 3",), setup=HEAP_ROWS, sliced_only=(ADOPT,)),
     Scenario("adopted, delete", ("UPDATE t SET j = jsonb_set(j, '{k}', '11')", "DELETE FROM t WHERE id > 1"), setup=HEAP_ROWS, sliced_only=(ADOPT,)),
+    Scenario("convert rows of core's", (CONVERT,), setup=HEAP_ROWS, sliced_only=(ADOPT,), fresh=True, **BY_ITSELF),
+    Scenario("convert fragments", (CONVERT,), setup=PATCHED + ("CREATE INDEX ON t (md5(a))",), **BY_ITSELF),
     Scenario("train", (TRAIN,), setup=ALIKE),
     Scenario("train, and insert", (TRAIN, DOCUMENTS.format(151, 155)), setup=ALIKE),
     Scenario("trained, insert", (DOCUMENTS.format(151, 155),), setup=ALIKE, sliced_only=TRAINED[:1], fresh=True),
