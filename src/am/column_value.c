@@ -133,11 +133,12 @@ sliced_column_copy(const SlicedColumn *column, struct varlena *value, Size limit
 		compression.codec == SLICED_CODEC_NONE || !sliced_stored_pointer(&ptr, value))
 		return NULL;
 	size = sliced_pointer_size(&ptr);
-	if (size <= LIKELY_GAIN * limit || sliced_policy_cuts(&column->toaster->policy, size))
+	if (size <= LIKELY_GAIN * limit)
 		return NULL;
 	draft = palloc(sizeof(SlicedDraft));
 	toastrel = table_open(ptr.va_toastrelid, AccessShareLock);
-	copied = sliced_draft_copy(draft, toastrel, ptr.va_valueid, size, compression, limit);
+	copied = sliced_draft_copy(draft, toastrel, ptr.va_valueid, size, compression,
+							   &column->toaster->policy, limit);
 	table_close(toastrel, NoLock);
 	return copied ? draft : NULL;
 }

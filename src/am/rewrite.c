@@ -120,7 +120,7 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 				hash_search(rw->dying_values, &value->valueid, HASH_ENTER, NULL);
 			continue;
 		}
-		if (length < draft->len && draft->ncuts == 0)
+		if (length < draft->len && !sliced_draft_is_cut(draft))
 			sliced_writer_add_slices(rw->writer, value->valueid, length,
 									 sliced_draft_raw(draft) + length,
 									 draft->len - length, draft->compression);

@@ -120,10 +120,11 @@ sliced_draft_take(SlicedDraft *draft, uint32 len, SlicedCompression compression,
 
 bool
 sliced_draft_copy(SlicedDraft *draft, Relation toastrel, Oid valueid, uint32 len,
-				  SlicedCompression compression, uint32 more_than)
+				  SlicedCompression compression, const SlicedPolicy *policy, uint32 more_than)
 {
 	draft_begin(draft, NULL, len, compression);
-	return sliced_taken_load(&draft->taken, toastrel, valueid, len, compression.codec, more_than);
+	return sliced_taken_load(&draft->taken, toastrel, valueid, len, compression.codec,
+							 sliced_policy_cuts(policy, len), more_than);
 }
 
 const char *

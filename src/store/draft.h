@@ -72,7 +72,15 @@ extern bool sliced_draft_take(SlicedDraft *draft, uint32 len, SlicedCompression 
  * unless it is as the writer would write it, and takes more than 'more_than' bytes.
  */
 extern bool sliced_draft_copy(SlicedDraft *draft, Relation toastrel, Oid valueid, uint32 len,
-							  SlicedCompression compression, uint32 more_than);
+							  SlicedCompression compression, const SlicedPolicy *policy,
+							  uint32 more_than);
+
+/* Is it stored in another order than that of its bytes? */
+static inline bool
+sliced_draft_is_cut(const SlicedDraft *draft)
+{
+	return draft->ncuts > 0 || draft->taken.npieces > 0;
+}
 
 /* The value's bytes, decompressed if need be, in the current context. */
 extern const char *sliced_draft_raw(const SlicedDraft *draft);

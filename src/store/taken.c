@@ -13,7 +13,7 @@
 /* Room for so many slices at first. */
 #define FIRST_SLICES	8
 
-/* Would a writer have made this slice, of a value of which 'left' bytes are left? */
+/* Would a writer have made this slice, of a value of which 'left' bytes are left, and which is not cut? */
 static bool
 is_as_written(const SlicedSlice *slice, uint32 left, int codec)
 {
@@ -56,24 +56,37 @@ taken_add(SlicedTaken *taken, int *room, const SlicedRow *row, SlicedSlice *slic
 	new->stored = new->memory = slice->buffer;
 }
 
-/* The scan stands on the head.  Nothing but whole slices, one behind the other, is taken. */
+/*
+ * The same where regions begin and end anywhere.  What is not compressed has been tried
+ * by the codec of all the others.
+ */
 static bool
-taken_load_slices(SlicedTaken *taken, ToastScan *ts, SlicedRow row, uint32 size, int codec)
+is_as_cut(const SlicedSlice *slice, uint32 left, int codec)
+{
+	return !slice->has_dictionary && slice->rawlen <= left &&
+		(slice->codec == codec || slice->codec == SLICED_CODEC_NONE);
+}
+
+/*
+ * Take slices from 'pos' to 'end' of an object; the scan stands on the first.  Nothing
+ * but whole ones, one behind the other, is taken.
+ */
+static bool
+taken_load_slices(SlicedTaken *taken, ToastScan *ts, SlicedRow row, uint32 pos, uint32 end,
+				  int codec, bool cut)
 {
 	int			room = FIRST_SLICES;
-	uint32		pos = 0;
 
-	taken->ascii = row.ascii;
 	taken->slices = palloc(room * sizeof(SlicedTakenSlice));
 	for (;;)
 	{
 		SlicedSlice slice;
 
 		CHECK_FOR_INTERRUPTS();
-		if (pos == size ||
+		if (pos == end ||
 			sliced_slice_gather(ts, &row, pos, 0, &slice) != SLICED_SOUND)
 			return false;
-		if (!is_as_written(&slice, size - pos, codec))
+		if (!(cut ? is_as_cut : is_as_written) (&slice, end - pos, codec))
 		{
 			if (slice.buffer != NULL)
 				pfree(slice.buffer);
@@ -82,7 +95,7 @@ taken_load_slices(SlicedTaken *taken, ToastScan *ts, SlicedRow row, uint32 size,
 		pos += slice.rawlen;
 		taken_add(taken, &room, &row, &slice);
 		if (!sliced_scan_next(ts, ForwardScanDirection))
-			return pos == size;
+			return pos == end;
 		if (ts->seq < 0 || (uint32) ts->seq != pos ||
 			sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != SLICED_SOUND ||
 			row.kind != SLICED_ROW_SLICE)
@@ -90,9 +103,70 @@ taken_load_slices(SlicedTaken *taken, ToastScan *ts, SlicedRow row, uint32 size,
 	}
 }
 
+/*
+ * Take what the head says of a value that has been cut: all its bytes are its own.  The
+ * copy reads as the value does, wherever the pieces lead to in there.
+ */
+static bool
+taken_load_pieces(SlicedTaken *taken, ToastScan *ts, const SlicedRow *head, uint32 size)
+{
+	SlicedLayout layout;
+	bool		sound;
+
+	if (head->npieces == 0 || head->garbage > 0)
+		return false;
+	sound = sliced_layout_load(&layout, ts, head) == SLICED_SOUND && layout.total == size &&
+		layout.inline_len < size;
+	for (int i = 0; sound && i < layout.npieces; i++)
+	{
+		const SlicedPiece *piece = &layout.pieces[i];
+
+		if (piece->objid == InvalidOid)
+			sound = (uint64) piece->start + piece->len <= layout.inline_len;
+		else
+			sound = piece->objid == layout.valueid && piece->start >= SLICED_OWN_START &&
+				(uint64) piece->start + piece->len <= SLICED_OWN_START + size - layout.inline_len;
+	}
+	if (!sound)
+	{
+		sliced_layout_free(&layout);
+		return false;
+	}
+	taken->npieces = layout.npieces;
+	taken->pieces = layout.pieces;
+	taken->inline_len = layout.inline_len;
+	taken->inline_bytes = layout.inline_bytes;
+	return true;
+}
+
+/* Of a value that has been cut.  The scan stands on the head. */
+static bool
+taken_load_cut(SlicedTaken *taken, ToastScan *ts, const SlicedRow *head, uint32 size, int codec,
+			   uint32 more_than)
+{
+	SlicedRow	row;
+	uint64		stored = 0;
+	bool		compressed = false;
+
+	if (!taken_load_pieces(taken, ts, head, size) ||
+		!sliced_scan_next(ts, ForwardScanDirection) || ts->seq != SLICED_OWN_START ||
+		sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != SLICED_SOUND ||
+		row.kind != SLICED_ROW_SLICE ||
+		!taken_load_slices(taken, ts, row, SLICED_OWN_START,
+						   SLICED_OWN_START + size - taken->inline_len, codec, true))
+		return false;
+	for (int i = 0; i < taken->nslices; i++)
+	{
+		stored += taken->slices[i].storedlen;
+		compressed = compressed || taken->slices[i].codec == codec;
+	}
+	/* compressed as a whole, it would take less */
+	return compressed && stored > (uint64) more_than * 2;
+}
+
 bool
 sliced_taken_load(SlicedTaken *taken, Relation toastrel, Oid valueid, uint32 size, int codec,
-				  uint32 more_than)
+				  bool cut, uint32 more_than)
 {
 	ToastScan	ts;
 	SlicedRow	head;
@@ -101,9 +175,14 @@ sliced_taken_load(SlicedTaken *taken, Relation toastrel, Oid valueid, uint32 siz
 	memset(taken, 0, sizeof(*taken));
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	result = sliced_head_find(&ts, valueid, PG_INT32_MAX, &head) == SLICED_SOUND &&
-		head.npieces == 0 && head.patches == NULL &&
-		(head.rawlen < size || head.storedlen > more_than) &&
-		taken_load_slices(taken, &ts, head, size, codec);
+		head.patches == NULL;
+	if (result)
+	{
+		taken->ascii = head.ascii;
+		result = cut ? taken_load_cut(taken, &ts, &head, size, codec, more_than) :
+			head.npieces == 0 && (head.rawlen < size || head.storedlen > more_than) &&
+			taken_load_slices(taken, &ts, head, 0, size, codec, false);
+	}
 	sliced_scan_close(&ts, AccessShareLock);
 	if (!result)
 		sliced_taken_free(taken);
@@ -113,6 +192,7 @@ sliced_taken_load(SlicedTaken *taken, Relation toastrel, Oid valueid, uint32 siz
 void
 sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored, uint32 storedlen)
 {
+	memset(taken, 0, sizeof(*taken));
 	taken->nslices = 1;
 	taken->slices = palloc(sizeof(SlicedTakenSlice));
 	taken->slices[0] = (SlicedTakenSlice) {
@@ -122,11 +202,24 @@ sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored, 
 		.codec = codec,
 		.stored = stored
 	};
-	taken->ascii = 0;
 }
 
-bool
-sliced_taken_read(const SlicedTaken *taken, char *dest)
+/* Put the bytes of a value that was cut, which are in the order of its own object, in theirs. */
+static void
+put_in_order(const SlicedTaken *taken, const char *own, char *dest)
+{
+	for (int i = 0; i < taken->npieces; i++)
+	{
+		const SlicedPiece *piece = &taken->pieces[i];
+
+		memcpy(dest, piece->objid == InvalidOid ? taken->inline_bytes + piece->start :
+			   own + piece->start - SLICED_OWN_START, piece->len);
+		dest += piece->len;
+	}
+}
+
+static bool
+read_slices(const SlicedTaken *taken, char *dest)
 {
 	for (int i = 0; i < taken->nslices; i++)
 	{
@@ -145,6 +238,25 @@ sliced_taken_read(const SlicedTaken *taken, char *dest)
 	return true;
 }
 
+bool
+sliced_taken_read(const SlicedTaken *taken, char *dest)
+{
+	Size		len = 0;
+	char	   *own;
+	bool		result;
+
+	if (taken->npieces == 0)
+		return read_slices(taken, dest);
+	for (int i = 0; i < taken->nslices; i++)
+		len += taken->slices[i].rawlen;
+	own = MemoryContextAllocHuge(CurrentMemoryContext, len);
+	result = read_slices(taken, own);
+	if (result)
+		put_in_order(taken, own, dest);
+	pfree(own);
+	return result;
+}
+
 void
 sliced_taken_free(SlicedTaken *taken)
 {
@@ -153,5 +265,9 @@ sliced_taken_free(SlicedTaken *taken)
 			pfree(taken->slices[i].memory);
 	if (taken->slices != NULL)
 		pfree(taken->slices);
+	if (taken->pieces != NULL)
+		pfree(taken->pieces);
+	if (taken->inline_bytes != NULL)
+		pfree(unconstify(char *, taken->inline_bytes));
 	memset(taken, 0, sizeof(*taken));
 }

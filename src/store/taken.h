@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "format/pieces.h"
 #include "utils/rel.h"
 
 typedef struct SlicedTakenSlice
@@ -26,17 +27,26 @@ typedef struct SlicedTakenSlice
 typedef struct SlicedTaken
 {
 	int			nslices;		/* 0: nothing was taken */
-	SlicedTakenSlice *slices;	/* in the order of the value's bytes */
+	SlicedTakenSlice *slices;	/* in the order of the value's bytes, or of its own object's */
 	uint32		ascii;			/* leading bytes known to be ASCII */
+
+	/* Of a value that was cut into regions, what its head says; otherwise nothing. */
+	int			npieces;
+	SlicedPiece *pieces;		/* objid: 0, or the value it was taken from */
+	uint32		inline_len;
+	const char *inline_bytes;
 } SlicedTaken;
 
 /*
- * Take the slices of a value of 'size' bytes, which has no pieces, into memory.  False
- * unless they are as a writer with this codec, which has no levels, would make them, and
- * take more than 'more_than' bytes.  If they are damaged, whoever reads the value says so.
+ * Take the slices of a value of 'size' bytes into memory.  False unless they are as a
+ * writer with this codec, which has no levels, would make them, and take more than
+ * 'more_than' bytes.  If they are damaged, whoever reads the value says so.
+ *
+ * 'cut': such a value may be cut into regions.  Then one that has been is taken, and
+ * no other.
  */
 extern bool sliced_taken_load(SlicedTaken *taken, Relation toastrel, Oid valueid, uint32 size,
-							  int codec, uint32 more_than);
+							  int codec, bool cut, uint32 more_than);
 
 /* Take what is one slice: 'stored', which must stay. */
 extern void sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored,

@@ -334,11 +334,8 @@ value_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 
 /* Add slices that were compressed elsewhere. */
 static void
-taken_write(SlicedWriter *w, CutObject *object, const SlicedTaken *taken)
+taken_write(SlicedWriter *w, CutObject *object, uint32 start, const SlicedTaken *taken)
 {
-	uint32		start = 0;
-
-	object->ascii = taken->ascii;
 	for (int i = 0; i < taken->nslices; i++)
 	{
 		const SlicedTakenSlice *slice = &taken->slices[i];
@@ -360,6 +357,30 @@ taken_write(SlicedWriter *w, CutObject *object, const SlicedTaken *taken)
 	}
 }
 
+/* Add a value that was cut elsewhere. */
+static void
+taken_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedTaken *taken)
+{
+	CutObject	object = {.objid = valueid};
+	SlicedPiece *pieces = palloc(taken->npieces * sizeof(SlicedPiece));
+
+	taken_write(w, &object, SLICED_OWN_START, taken);
+	for (int i = 0; i < taken->npieces; i++)
+	{
+		pieces[i] = taken->pieces[i];
+		if (pieces[i].objid != InvalidOid)
+			pieces[i].objid = valueid;
+	}
+	sliced_writer_add_head(w, valueid, &(SlicedNewHead) {
+		.pieces = pieces,
+		.npieces = taken->npieces,
+		.inline_bytes = taken->inline_bytes,
+		.inline_len = taken->inline_len,
+		.ascii = taken->ascii
+	});
+	pfree(pieces);
+}
+
 void
 sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 {
@@ -373,9 +394,15 @@ sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 		value_write_in_regions(w, valueid, draft);
 		return;
 	}
+	if (draft->raw == NULL && draft->taken.npieces > 0)
+	{
+		taken_write_in_regions(w, valueid, &draft->taken);
+		return;
+	}
 	if (draft->raw == NULL)
 	{
-		taken_write(w, &object, &draft->taken);
+		object.ascii = draft->taken.ascii;
+		taken_write(w, &object, 0, &draft->taken);
 		return;
 	}
 	object.ascii = sliced_utf8_ascii(draft->raw, draft->len);

@@ -66,13 +66,14 @@ CREATE TABLE parts (type text, part text);
 INSERT INTO parts VALUES ('bytea', 'substr(v, 3000, 40)'), ('bytea', 'get_byte(v, 2000)'), ('bytea', 'substr(v, length(v) - 30)'),
     ('text', 'substr(v, 3000, 40)'), ('text', 'right(v, 50)'), ('text', 'left(v, 9)'),
     ('jsonb', $$v->'list'->50->>'s'$$), ('jsonb', $$v->'deep'->'a'->'b'$$), ('jsonb', $$v->>'long'$$),
+    ('jsonb', $$v->'items'->20->>'number'$$), ('jsonb', $$v #>> '{list,7,items,20}'$$),
     ('integer[]', 'v[2000]'), ('integer[]', 'v[3:7]'), ('text[]', 'v[800]'), ('text[]', 'v[100:110]');
 CREATE TABLE changes (type text, change text);
 INSERT INTO changes VALUES ('bytea', $$v || 'more'::bytea$$), ('bytea', $$overlay(v PLACING 'new' FROM 2500)$$),
     ('bytea', $$set_byte(v, 2100, 0)$$), ('bytea', $$overlay(overlay(overlay(v PLACING repeat('x', 100)::bytea FROM 700)
         PLACING repeat('y', 100)::bytea FROM 2300) PLACING repeat('z', 100)::bytea FROM 3100)$$),
     ('text', $$v || 'möre'$$), ('text', $$overlay(v PLACING 'ä new word' FROM 2500)$$),
-    ('jsonb', $$jsonb_set(v, '{deep,a}', '"new"')$$), ('jsonb', $$v || '{"last": 1}'$$),
+    ('jsonb', $$jsonb_set(v, '{deep,a}', '"new"')$$), ('jsonb', $$jsonb_set(v, '{items,20,state}', '"new"')$$), ('jsonb', $$v || '{"last": 1}'$$),
     ('integer[]', 'v || 8'), ('integer[]', 'v[1:1000] || 7 || v[1001:]'),
     ('integer[]', 'v[1100] = 8'), ('integer[]', 'v[301:400] = array_fill(4, ARRAY[100])'), ('text[]', $$v || 'new'::text$$);
 SQL
@@ -82,15 +83,22 @@ SQL
     sql <"$PGS_ROOT/test/golden/load.sql"
     is "$(try -c "SELECT count(*) > 10, count(DISTINCT type) FROM golden WHERE md5 <> ''")" 't|5' "$release: there are values of all types"
     is "$(try -c "SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM (SELECT CASE get_byte(chunk_data, 4) WHEN 17 THEN 'head'
-        WHEN 18 THEN 'slice' WHEN 19 THEN 'continuation' WHEN 20 THEN 'tail' WHEN 21 THEN 'patches' END AS kind FROM golden_rows) r")" \
-        "continuation head patches slice tail" "$release: and rows of all kinds"
+        WHEN 18 THEN 'slice' WHEN 19 THEN 'continuation' WHEN 20 THEN 'tail' WHEN 21 THEN 'patches' WHEN 22 THEN 'entry' END AS kind FROM golden_rows) r")" \
+        "continuation entry head patches slice tail" "$release: and rows of all kinds"
     is "$(try -c "SELECT string_agg(DISTINCT format('%s of %s', get_byte(chunk_data, 32 + 12 * get_byte(chunk_data, 22) + 3), type), ', ')
         FROM golden_rows JOIN golden USING (id) WHERE get_byte(chunk_data, 4) = 17 AND get_byte(chunk_data, 20) = 1")" \
         "0 of bytea, 0 of integer[], 1 of bytea, 1 of integer[], 2 of bytea, 2 of integer[]" "$release: and patches, with as many layers"
+    is "$(try -c "SELECT string_agg(DISTINCT codec - 128 || ' ' || type, ', ' ORDER BY codec - 128 || ' ' || type) FROM (SELECT get_byte(chunk_data, 5) AS codec, type
+        FROM golden_rows JOIN golden USING (id) WHERE get_byte(chunk_data, 4) IN (17, 18)) r WHERE codec > 128")" \
+        "2 bytea, 2 jsonb, 3 jsonb, 3 text" "$release: and slices with dictionaries"
+    is "$(try -c "SELECT string_agg(name, ', ' ORDER BY id) FROM golden JOIN golden_rows USING (id) WHERE substr(chunk_data, 17, 4) = '\xffffffff' AND get_byte(chunk_data, 4) = 17")" \
+        "taken lz4, taken pglz, taken lz4, changed and grown" "$release: and what was taken as heap had compressed it"
     check "as they were stored"
     is "$(try -c "SELECT name, part FROM golden JOIN parts USING (type) WHERE parts_differ('golden_' || id, part)")" "" \
         "$release: parts of them are read"
     is "$(try -c "SELECT name, change FROM golden JOIN changes USING (type) WHERE differ('golden_' || id, change)")" "" "$release: they are changed"
+    is "$(try -c "SELECT count(*), bool_and(d.bytes > 0 AND d.in_use AND u.slices > 0) FROM golden, LATERAL sliced.table_dictionaries(('golden_' || id)::regclass) d
+        LEFT JOIN LATERAL sliced.dictionary_users(('golden_' || id)::regclass) u USING (dictionary)")" "4|t" "$release: dictionaries are known, and used"
     sql -c "UPDATE golden SET md5 = md5_of('golden_' || id)"
     check "after that"
     sql -c "SELECT format('VACUUM FULL golden_%s;', id) FROM golden" | sql

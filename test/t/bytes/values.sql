@@ -13,7 +13,8 @@ CREATE FUNCTION numbers(n int) RETURNS int[] LANGUAGE sql AS $$
 CREATE FUNCTION strings(n int) RETURNS text[] LANGUAGE sql AS $$
     SELECT array_agg(CASE WHEN i % 9 > 0 THEN left(md5(i::text), 1 + i % 31) END) FROM generate_series(1, n) i $$;
 
-CREATE TABLE forms (id int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, name text, type regtype, codec text, value text, changes text[] DEFAULT '{}');
+CREATE TABLE forms (id int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, name text, type regtype, codec text, value text, changes text[] DEFAULT '{}',
+    others text);    -- values i from 2 on, of which a dictionary is made
 
 INSERT INTO forms (codec, name, type, value)
 SELECT codec, codec || ', ' || v.name, v.type, v.value
@@ -75,9 +76,21 @@ INSERT INTO forms (codec, name, type, value, changes) VALUES
     ('pglz', 'taken pglz', 'text', '(SELECT pglz FROM packed)', '{}'),
     ('lz4', 'taken lz4, changed and grown', 'text', '(SELECT lz4 FROM packed)', ARRAY[$$overlay(v PLACING 'ä word' FROM 5000 FOR 6)$$, $$v || ' und zwar größer'$$]);
 
+-- What has a dictionary: a slice, a short one after a long one that needs none, regions, and what changes have left of them.
+CREATE FUNCTION order_of(i int) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT jsonb_build_object('id', i, 'customer', jsonb_build_object('name', md5(i::text), 'city', 'Berlin', 'country', 'Germany'),
+        'items', (SELECT jsonb_agg(jsonb_build_object('number', md5((i * k)::text), 'description', 'an item of the catalogue, number ' || k,
+            'quantity', i * k % 7, 'state', (ARRAY['ordered', 'packed', 'shipped'])[1 + (i + k) % 3])) FROM generate_series(1, 25) k)) $$;
+INSERT INTO forms (codec, name, type, value, changes, others) VALUES
+    ('lz4', 'dictionary lz4, document', 'jsonb', 'order_of(1)', '{}', 'order_of(i)'),
+    ('zstd', 'dictionary zstd, text', 'text', $$lines('ä', 4200) || order_of(1)::text || order_of(9)$$, '{}', 'order_of(i)::text'),
+    ('lz4', 'dictionary lz4, bytes, patched', 'bytea', $$convert_to(order_of(1)::text || order_of(7), 'UTF8')$$, ARRAY[$$set_byte(v, 700, 1)$$], $$convert_to(order_of(i)::text, 'UTF8')$$),
+    ('zstd', 'dictionary zstd, document, changed', 'jsonb', $$(SELECT jsonb_build_object('list', jsonb_agg(order_of(i)), 'deep', order_of(1), 'long', lines('d', 300)) FROM generate_series(1, 9) i)$$,
+        ARRAY[$$jsonb_set(v, '{list,3,items,4,state}', '"lost"')$$, $$jsonb_set(v, '{deep,a}', '{"b": "new"}')$$], 'order_of(i)');
+
 -- Few of them, and no long ones, if psql's variable "few" is set: for golden files.
 \if :{?few}
-DELETE FROM forms WHERE name !~ '^(patched|taken)' AND name NOT IN ('none, characters', 'pglz, text', 'pglz, characters', 'pglz, document', 'lz4, characters',
+DELETE FROM forms WHERE name !~ '^(patched|taken|dictionary)' AND name NOT IN ('none, characters', 'pglz, text', 'pglz, characters', 'pglz, document', 'lz4, characters',
     'lz4, document', 'zstd, bytes', 'zstd, text', 'zstd, characters', 'zstd, document', 'zstd, numbers', 'zstd, strings',
     'changed lz4, bytes', 'changed lz4, characters', 'changed lz4, document', 'changed lz4, numbers', 'changed lz4, strings',
     'grown zstd, text', 'grown zstd, characters', 'grown changed none, bytes', 'grown changed none, characters');
@@ -91,6 +104,12 @@ BEGIN
     FOR f IN SELECT * FROM forms ORDER BY id LOOP
         EXECUTE format('CREATE TABLE form_%s (id int PRIMARY KEY, v %s) USING sliced', f.id, f.type);
         PERFORM set_config('sliced.compression', f.codec, true);
+        IF f.others IS NOT NULL THEN
+            EXECUTE format('ALTER TABLE form_%s SET (toast_tuple_target = 128)', f.id);
+            EXECUTE format('INSERT INTO form_%s SELECT i, %s FROM generate_series(2, 100) i', f.id, f.others);
+            PERFORM sliced.train(('form_' || f.id)::regclass);
+            EXECUTE format('DELETE FROM form_%s', f.id);
+        END IF;
         EXECUTE format('INSERT INTO form_%s SELECT 1, %s', f.id, f.value);
         COMMIT;
         FOREACH change IN ARRAY f.changes LOOP
