@@ -11,7 +11,8 @@ TITLES = {"ms": "time, ms", "cpu ms": "CPU time, ms", "us": "time, µs", "cpu us
 # What a variant looks like: its bars' color, its lines' dashes.  Curves have a color for each case.
 COLORS = {"sliced": "#1b6ca8", "loaded": "#1b6ca8", "sliced zstd": "#63b0e3",
           "sliced from sliced": "#63b0e3", "heap from sliced": "#b0b0b0", "heap": "#6e6e6e",
-          "heap pglz": "#b0b0b0", "not loaded": "#b0b0b0"}
+          "heap pglz": "#b0b0b0", "not loaded": "#b0b0b0",
+          "during": "#1b6ca8", "at": "#63b0e3", "alone": "#b0b0b0"}
 DASHES = {"sliced": "-", "sliced zstd": "-.", "heap": "--", "heap pglz": ":", "heap estimated": ":"}
 
 INCH, WIDTH = 0.17, 7.5         # the height of a bar, the width of the drawing
