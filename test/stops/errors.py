@@ -31,7 +31,7 @@ class Errors:
         session = self.session
         session.run(stop(self.scenario, point, action, nth))
         error, step = session.fails(*steps)
-        if error is not None or not self.scenario.warns or action not in ("full", "memory"):
+        if error is not None or not self.scenario.may_warn(point, action):
             self.results.check(error, ERRORS[action], f"{what}: SQLSTATE")
         if session.connection.closed:
             session.connect()
