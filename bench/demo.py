@@ -119,19 +119,28 @@ class Demo:
         step("2,000 JSON documents in a table of heap's", megabytes(self.bench.size("mine") / MB))
         changed(f"  a key of one of {length:.0f} kB changed", 1)
         run("VACUUM mine")
+        progress("asking for advice")
+        advice, size, sql = run(
+            "SELECT advice, bytes_then, sql FROM sliced.advise('mine') WHERE topic = 'storage'")[0]
+        step("SELECT * FROM sliced.advise('mine')", megabytes(size / MB) + " expected")
+        step(f"  {advice}", "")
         step("SELECT sliced.adopt('mine')", milliseconds(costs("SELECT sliced.adopt('mine')")["ms"]))
         changed("  the key changed: the document becomes slices", 2)
         changed("  the key changed again", 3)
-        run("SELECT sliced.alter_column('mine', 'doc', 'compression=zstd, dictionary=auto')")
-        step("compression=zstd, dictionary=auto; CALL sliced.convert('mine')",
-             milliseconds(costs("CALL sliced.convert('mine')")["ms"]))
+        # as advice says
+        for line in sql.splitlines():
+            if "alter_column" in line:
+                step(line.removesuffix(";"), milliseconds(costs(line)["ms"]))
+        before, after = run("SELECT sum(stored_without), sum(stored_with) FROM sliced.train('mine')")[0]
+        step("SELECT * FROM sliced.train('mine')", f"{100 * (1 - after / before):.0f} % saved")
+        step("CALL sliced.convert('mine')", milliseconds(costs("CALL sliced.convert('mine')")["ms"]))
         run("VACUUM FULL mine")
         step("  size, after VACUUM FULL has given back the room", megabytes(self.bench.size("mine") / MB))
 
     def print(self):
         print("\nA table that exists, step by step:\n")
         for title, value in self.steps:
-            print(f"{title:70}{value:>20}")
+            print(f"{title:80}{value:>16}".rstrip())
         print(f"\n{'':50}" + "".join(f"{v.name:>14}" for v in VARIANTS) + f"{'gain':>10}")
         for title, values, gain in self.rows:
             print((f"{title:50}" + "".join(f"{value:>14}" for value in values) + f"{gain:>10}").rstrip())

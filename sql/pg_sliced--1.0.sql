@@ -328,6 +328,29 @@ LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION sliced.table_space(regclass, double precision) IS
 'what is in the pages of a table''s toast relation, or in some percent of them';
 
+-- Advice: what would be gained?
+
+CREATE FUNCTION sliced.estimate(
+    rel regclass, max_time interval DEFAULT '10 s',
+    OUT "column" name, OUT codec text, OUT level int, OUT dictionary boolean, OUT toast_tuple_target int,
+    OUT rows bigint, OUT raw_bytes bigint, OUT stored_bytes bigint, OUT write_mb_s double precision,
+    OUT read_mb_s double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_estimate_table'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.estimate(regclass, interval) IS
+'what a table, of heap or sliced, takes (first row), and would take with each codec, by trying some of its rows; then the same for each column';
+
+CREATE FUNCTION sliced.advise(
+    rel regclass DEFAULT NULL, max_time interval DEFAULT '1 min',
+    OUT "table" regclass, OUT "column" name, OUT topic text, OUT advice text,
+    OUT bytes_now bigint, OUT bytes_then bigint, OUT sql text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_advise'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.advise(regclass, interval) IS
+'what to do with a table, or with all tables of 1 MB and more, and what that will bring';
+
 -- Nobody drops tables by dropping the extension.
 CREATE FUNCTION sliced.before_drop() RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'sliced_before_drop'

@@ -5,19 +5,15 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "access/tableam.h"
+#include "am/page_rows.h"
 #include "am/row_toast.h"
 #include "am/samples.h"
-#include "base/compat.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "common/pg_prng.h"
-#include "executor/tuptable.h"
-#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/sampling.h"
-#include "utils/snapmgr.h"
 
 static void
 samples_init(SlicedSamples *samples, Relation rel)
@@ -64,22 +60,16 @@ samples_add(SlicedSamples *samples, struct varlena *value)
 
 /* Add values of one page, as many as are its share. */
 static void
-sample_page(SlicedSamples *samples, TableScanDesc scan, TupleTableSlot *slot, int attno, BlockNumber block,
-			int share)
+sample_page(SlicedSamples *samples, SlicedPageRows *rows, int attno, BlockNumber block, int share)
 {
-	ItemPointerData first;
-	ItemPointerData last;
 	int			n = 0;
 
-	ItemPointerSet(&first, block, FirstOffsetNumber);
-	ItemPointerSet(&last, block, MaxOffsetNumber);
-	table_rescan_tidrange(scan, &first, &last);
-	while (n < share && table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
+	sliced_page_rows_of(rows, block);
+	while (n < share && sliced_page_rows_next(rows))
 	{
 		bool		isnull;
-		Datum		value = slot_getattr(slot, attno, &isnull);
+		Datum		value = slot_getattr(rows->slot, attno, &isnull);
 
-		CHECK_FOR_INTERRUPTS();
 		if (!isnull && samples_add(samples, (struct varlena *) DatumGetPointer(value)))
 			n++;
 	}
@@ -92,29 +82,22 @@ sliced_samples_take(SlicedSamples *samples, Relation rel, int attno)
 													ALLOCSET_DEFAULT_SIZES);
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 	BlockNumber npages = Min(nblocks, SLICED_TRAIN_PAGES);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	ItemPointerData none;
-	TableScanDesc scan;
 	BlockSamplerData sampler;
+	SlicedPageRows rows;
 	MemoryContext old;
 
 	samples_init(samples, rel);
-	ItemPointerSet(&none, 0, FirstOffsetNumber);
-	scan = table_beginscan_tidrange(rel, snapshot, &none, &none, 0);
+	sliced_page_rows_begin(&rows, rel);
 	BlockSampler_Init(&sampler, nblocks, npages, pg_prng_uint32(&pg_global_prng_state));
 	old = MemoryContextSwitchTo(page_mcxt);
 	while (BlockSampler_HasMore(&sampler))
 	{
-		sample_page(samples, scan, slot, attno, BlockSampler_Next(&sampler),
-					SLICED_TRAIN_VALUES / npages);
-		ExecClearTuple(slot);
+		sample_page(samples, &rows, attno, BlockSampler_Next(&sampler), SLICED_TRAIN_VALUES / npages);
+		ExecClearTuple(rows.slot);
 		MemoryContextReset(page_mcxt);
 	}
 	MemoryContextSwitchTo(old);
-	table_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	ExecDropSingleTupleTableSlot(slot);
+	sliced_page_rows_end(&rows);
 	MemoryContextDelete(page_mcxt);
 	SLICED_STOP("train.samples-taken");
 }

@@ -124,6 +124,19 @@
 /* Sequential scans of fewer pages do not ask whether the toast relation is empty. */
 #define SLICED_SCAN_WORTH_A_LOOK	SLICED_LIMIT(16, 1)
 
+/* ---- estimates ---- */
+
+/* Pages whose rows are looked at, and bytes of values that are tried: of all, and of a page. */
+#define SLICED_ESTIMATE_PAGES		SLICED_LIMIT(3000, 300)
+#define SLICED_ESTIMATE_BYTES		SLICED_LIMIT(16 * 1024 * 1024, 1024 * 1024)
+#define SLICED_ESTIMATE_PAGE_BYTES	SLICED_LIMIT(256 * 1024, 16 * 1024)
+
+/* Of a longer value, this much is tried. */
+#define SLICED_ESTIMATE_PART		SLICED_LIMIT(4 * 1024 * 1024, 16 * 1024)
+
+/* The toast_tuple_target to try where many rows are short. */
+#define SLICED_ESTIMATE_TARGET		128
+
 /* ---- conversion ---- */
 
 /* Bytes of values, and milliseconds, that are one transaction's work. */

@@ -30,6 +30,7 @@ typedef struct SlicedCompression
 	int			codec;
 	int			level;
 	SlicedDictionaryName dictionary;
+	SlicedDictionary *tried;	/* stands for that name, if not NULL: it is stored nowhere */
 } SlicedCompression;
 
 typedef struct SlicedCodec

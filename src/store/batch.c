@@ -231,6 +231,8 @@ batch_fits_page(SlicedBatch *b, BlockNumber block)
 void
 sliced_batch_flush(SlicedBatch *b)
 {
+	if (b->tally != NULL)
+		return;
 	if (!BlockNumberIsValid(b->near) || b->nrows == 0 || b->nbytes > SLICED_SMALL_ROWS)
 		batch_insert(b);
 	else if (batch_fits_page(b, b->near))
@@ -246,6 +248,14 @@ sliced_batch_flush(SlicedBatch *b)
 	batch_forget(b);
 }
 
+/* Count a row: its header, the id, the number, and the bytes with their own header. */
+static void
+tally_add(SlicedTally *tally, uint32 size)
+{
+	sliced_packing_add(&tally->pages, MAXALIGN(SizeofHeapTupleHeader) + sizeof(Oid) + sizeof(int32) +
+					   (size + VARHDRSZ_SHORT <= VARATT_SHORT_MAX ? VARHDRSZ_SHORT : VARHDRSZ) + size);
+}
+
 void
 sliced_batch_add(SlicedBatch *b, Oid objid, int32 seq, const SlicedRow *row)
 {
@@ -256,6 +266,11 @@ sliced_batch_add(SlicedBatch *b, Oid objid, int32 seq, const SlicedRow *row)
 	bool		isnull[3] = {false, false, false};
 
 	CHECK_FOR_INTERRUPTS();
+	if (b->tally != NULL)
+	{
+		tally_add(b->tally, size);
+		return;
+	}
 	if (b->nrows == SLICED_BATCH_ROWS)
 		sliced_batch_flush(b);
 

@@ -10,12 +10,23 @@
 #include "base/limits.h"
 #include "executor/tuptable.h"
 #include "format/row.h"
+#include "portability/instr_time.h"
 #include "storage/block.h"
 #include "storage/itemptr.h"
+#include "store/packing.h"
 #include "utils/rel.h"
+
+/* What rows would take that are only counted. */
+typedef struct SlicedTally
+{
+	SlicedPacking pages;
+	uint64		read_bytes;		/* of their slices, decompressed */
+	instr_time	read_time;		/* how long that took */
+} SlicedTally;
 
 typedef struct SlicedBatch
 {
+	SlicedTally *tally;			/* if not NULL, rows are counted, and that is all */
 	Relation	toastrel;
 	Relation   *indexes;
 	int			nindexes;

@@ -76,7 +76,12 @@ sliced_slice_compress(const SlicedCompression *compression, const char *raw, uin
 
 	if (name->id != 0 && len <= SLICED_DICTIONARY_RAW && limit > SLICED_DICTIONARY_NAME &&
 		sliced_codec_get(compression->codec)->has_dictionaries)
-		(void) sliced_dictionary_find(name, &dictionary);
+	{
+		if (compression->tried != NULL)
+			dictionary = compression->tried;
+		else
+			(void) sliced_dictionary_find(name, &dictionary);
+	}
 	*has_dictionary = dictionary != NULL;
 	if (dictionary == NULL)
 		return sliced_codec_try(compression->codec, raw, len, dst, compression->level, NULL);

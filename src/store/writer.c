@@ -38,6 +38,15 @@ sliced_writer_open(Oid toastrelid, uint32 options, bool hide)
 	return w;
 }
 
+SlicedWriter *
+sliced_writer_open_tally(SlicedTally *tally)
+{
+	SlicedWriter *w = palloc0(sizeof(SlicedWriter));
+
+	w->batch.tally = tally;
+	return w;
+}
+
 Relation
 sliced_writer_relation(SlicedWriter *w)
 {
@@ -220,6 +229,26 @@ slice_write_raw(SlicedWriter *w, const CutObject *object, uint32 start, const ch
 	return done;
 }
 
+/* How long does it take to read a slice of this many raw bytes? */
+static void
+tally_read(SlicedTally *tally, const SlicedCompression *compression, bool has_dictionary,
+		   const char *stored, uint32 storedlen, uint32 rawlen)
+{
+	uint32		named = has_dictionary ? SLICED_DICTIONARY_NAME : 0;
+	char	   *raw = palloc(rawlen);
+	instr_time	began;
+	instr_time	ended;
+
+	INSTR_TIME_SET_CURRENT(began);
+	(void) sliced_codec_get(compression->codec)->decompress(stored + named, storedlen - named, raw,
+															rawlen, rawlen, has_dictionary ?
+															compression->tried : NULL);
+	INSTR_TIME_SET_CURRENT(ended);
+	INSTR_TIME_ACCUM_DIFF(tally->read_time, ended, began);
+	tally->read_bytes += rawlen;
+	pfree(raw);
+}
+
 /*
  * Add 'len' bytes at 'raw' to the object, from 'start' on.  With a draft they are
  * a whole value, and the draft knows what its first slice is like.
@@ -265,6 +294,8 @@ object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char 
 			};
 
 			slice_write_compressed(w, object, start + done, row, stored);
+			if (w->batch.tally != NULL)
+				tally_read(w->batch.tally, &compression, has_dictionary, stored, storedlen, rawlen);
 			done += rawlen;
 		}
 		else
@@ -539,7 +570,8 @@ sliced_writer_flush(SlicedWriter *w)
 void
 sliced_writer_close(SlicedWriter *w)
 {
-	sliced_batch_close(&w->batch);
+	if (w->batch.tally == NULL)
+		sliced_batch_close(&w->batch);
 	if (w->other != NULL)
 		table_close(w->other, AccessShareLock);
 	pfree(w);

@@ -12,6 +12,7 @@
 #include "format/pieces.h"
 #include "storage/block.h"
 #include "storage/itemptr.h"
+#include "store/batch.h"
 #include "store/draft.h"
 #include "utils/rel.h"
 
@@ -23,6 +24,12 @@ typedef struct SlicedWriter SlicedWriter;
  * decoding.  The writer lives in the current context.
  */
 extern SlicedWriter *sliced_writer_open(Oid toastrelid, uint32 options, bool hide);
+
+/*
+ * A writer that counts rows, which are nowhere, and reads each slice once to take the
+ * time.  Not for what needs the rows that there are: ids, growth, changes.
+ */
+extern SlicedWriter *sliced_writer_open_tally(SlicedTally *tally);
 
 /* The toast relation. */
 extern Relation sliced_writer_relation(SlicedWriter *writer);

@@ -1,0 +1,148 @@
+#!/bin/bash
+# What advise() says comes true: its SQL is executed, and the table takes what it said.
+# Each choice of estimate() is as near.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+server_start main autovacuum=off compute_query_id=on
+has_statements=false
+if as_user test -e "$("$PG_CONFIG" --sharedir)/extension/pg_stat_statements.control"; then
+    server_stop main
+    server_start main shared_preload_libraries=pg_stat_statements
+    has_statements=true
+fi
+sql -f "$PGS_ROOT/test/t/advice/tables.sql" >/dev/null
+
+# near NAME SAID IS: is what was said within 15 % of what is?
+near() {
+    if ((100 * $2 > 115 * $3 || 115 * $2 < 100 * $3)); then
+        is "$2" "$3" "$1: $((100 * $2 / $3)) % of it was foretold"
+    else
+        is near near "$1: foretold within 15 %"
+    fi
+}
+
+# topics TABLE: of what does it speak?
+topics() { sql -c "SELECT string_agg(topic, ', ' ORDER BY topic COLLATE \"C\") FROM sliced.advise('$1')"; }
+
+# ---- each choice comes true ----
+while read -r table dictionaries; do
+    sql -F ' ' -c "SELECT codec, coalesce(level, 0), dictionary, coalesce(toast_tuple_target, 0), stored_bytes
+        FROM sliced.estimate('$table') WHERE \"column\" IS NULL AND codec IS NOT NULL" </dev/null >"$PGS_TMP/choices"
+    is "$(grep -c ' t ' "$PGS_TMP/choices")" "$dictionaries" "$table: choices with a dictionary"
+    while read -r codec level dictionary target said; do
+        options="compression=$codec"
+        [ "$level" = 0 ] || options+=", level=$level"
+        sql >/dev/null <<END
+            SET client_min_messages = warning;
+            DROP TABLE IF EXISTS other;
+            CREATE TABLE other (LIKE $table INCLUDING STORAGE) USING sliced;
+            ALTER TABLE other SET (toast_tuple_target = $((target > 0 ? target : 2032)));
+            SELECT sliced.alter_table('other', '$options, dictionary=off');
+            INSERT INTO other SELECT * FROM $table;
+END
+        [ "$dictionary" = f ] || sql >/dev/null <<END
+            SELECT sliced.alter_table('other', '$options');
+            SELECT sliced.train('other');
+            VACUUM FULL other;
+END
+        near "$table, $codec $level, dictionary $dictionary, target $target" "$said" "$(sql -c "SELECT takes('other')")" </dev/null
+    done <"$PGS_TMP/choices"
+done <<'END'
+documents 0
+short 4
+mixed 2
+END
+
+# ---- advice comes true ----
+is "$(topics documents)" storage "documents that have much in common"
+is "$(topics short)" 'short rows' "short ones"
+is "$(topics logs)" storage "logs"
+is "$(topics long)" storage "long logs"
+is "$(topics seen)" storage "a materialized view"
+is "$(topics random)" leave "nothing to compress"
+is "$(topics numbers)" leave "nothing that is long"
+is "$(topics nothing)" leave "an empty table"
+is "$(topics no_values)" leave "a table without a toast relation"
+is "$(sql -c "SELECT \"table\", topic FROM sliced.advise('parts') ORDER BY 1")" $'parts1|storage\nparts2|storage' "partitions"
+
+# much that is empty, and what heap has left
+is "$(sql -c "SELECT topic, bytes_then BETWEEN bytes_now / 5 AND bytes_now / 3 FROM sliced.advise('holes') WHERE topic = 'space'")" 'space|t' "much of it is empty"
+is "$(sql -c "SELECT topic, sql FROM sliced.advise('adopted') WHERE topic = 'convert'")" "convert|CALL sliced.convert('public.adopted');" "values of heap's in an adopted table"
+sql -c "CALL sliced.convert('adopted')" 2>/dev/null
+is "$(topics adopted | grep -c convert)" 0 "none after convert()"
+
+tables=$(sql -c "SELECT DISTINCT \"table\" FROM sliced.advise() WHERE topic IN ('storage', 'short rows') ORDER BY 1")
+is "$(grep -cE '^(documents|short|logs|long|mixed|seen|parts1|parts2)$' <<<"$tables")" 8 "advice for all tables"
+for table in $tables; do
+    before=$(sql -c "SELECT md5(string_agg(t::text, ',' ORDER BY id)) FROM $table t")
+    sql -c "CREATE TABLE advice AS SELECT * FROM sliced.advise('$table') WHERE topic IN ('storage', 'short rows')"
+    for topic in 'storage' 'short rows'; do
+        sql -c "SELECT sql FROM advice WHERE topic = '$topic'" >"$PGS_TMP/do.sql"
+        [ -s "$PGS_TMP/do.sql" ] || continue
+        last=$topic
+        if sql -f - <"$PGS_TMP/do.sql" >/dev/null 2>"$PGS_TMP/err"; then
+            near "$table, $topic" "$(sql -c "SELECT bytes_then FROM advice WHERE topic = '$topic'")" "$(sql -c "SELECT takes('$table')")"
+        else
+            is "$(cat "$PGS_TMP/err")" "" "$table, $topic: its SQL runs"
+        fi
+    done
+    sql -c 'DROP TABLE advice'
+    is "$(sql -c "SELECT md5(string_agg(t::text, ',' ORDER BY id)) FROM $table t")" "$before" "$table: rows are what they were"
+    # once followed, it is not given again
+    is "$(topics "$table" | grep -c "$last")" 0 "$table: that is done"
+done
+
+# ---- statements ----
+if $has_statements; then
+    sql >/dev/null <<'END'
+        CREATE EXTENSION pg_stat_statements;
+        CREATE TABLE asked (LIKE mixed INCLUDING STORAGE) USING heap;
+        INSERT INTO asked SELECT i, log(i, 100), document(i, 100), noise(i, 10), 'b' FROM generate_series(1, 100) i;
+        CREATE TABLE below (LIKE parts1) PARTITION BY RANGE (id);
+        CREATE TABLE below1 (doc jsonb, id int);
+        ALTER TABLE below ATTACH PARTITION below1 FOR VALUES FROM (0) TO (1000);
+        INSERT INTO below SELECT * FROM parts;
+        SELECT pg_stat_statements_reset();
+        SELECT doc->>'name' FROM asked WHERE id = 1;
+        SELECT doc->>'name' FROM asked WHERE id = 2;
+        SELECT count(*) FROM (SELECT 1 FROM numbers n JOIN asked x USING (id) WHERE x.doc @> '{"id": 1}') y;
+        UPDATE asked SET doc = jsonb_set(doc, '{id}', '0'), a = a || 'x' WHERE id < 3;
+        UPDATE asked SET doc['id'] = '1' WHERE id < 3;
+        SELECT doc FROM asked;
+        SELECT substr(a, 5, 5) FROM asked WHERE id = 1;
+        SELECT length(b) FROM asked;
+        UPDATE below SET doc = doc - 'id' WHERE id = 1;
+        UPDATE asked
+            SET doc = jsonb_set(doc, '{id}', to_jsonb(repeat('x', 20000000))) WHERE id = 50;
+        SET search_path = nowhere;
+        SELECT pg_catalog.count(*) FROM public.asked;
+END
+    is "$(sql -c "SELECT \"column\", substring(advice FROM '^[^,]*, [0-9]+ have changed') FROM sliced.advise('asked') WHERE topic = 'parts' ORDER BY 1")" \
+        $'a|1 calls of statements have read parts of values, 1 have changed\ndoc|3 calls of statements have read parts of values, 3 have changed' "who reads or changes parts"
+    is "$(sql -c "SELECT substring(advice FROM 'most of the time: (.{60})') FROM sliced.advise('asked') WHERE topic = 'parts' AND \"column\" = 'doc'")" \
+        'UPDATE asked             SET doc = jsonb_set(doc, $1, to_jso' "the statement that took most time"
+    is "$(sql -c "SELECT \"table\", \"column\", substring(advice FROM '^[^,]*, [0-9]+ have changed') FROM sliced.advise('below') WHERE topic = 'parts'")" \
+        'below1|doc|0 calls of statements have read parts of values, 1 have changed' "partitions, where statements name the table"
+    # a statement that names what somebody has locked is left out, and nobody waits
+    sql -c 'BEGIN' -c 'LOCK TABLE asked' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
+    while [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE relation = 'asked'::regclass AND granted AND mode = 'AccessExclusiveLock'")" = 0 ]; do sleep 0.1; done
+    is "$(sql -c "SELECT count(*) FROM sliced.advise('below') WHERE topic = 'parts'")" 1 "a locked table keeps nobody waiting"
+    is "$(sql -c "SELECT count(*) FROM sliced.advise() WHERE \"table\" = 'asked'::regclass" 2>&1 | tail -n 1)" 0 "nor when all are asked for"
+    sql -c "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'asked'::regclass" >/dev/null
+    wait || true
+else
+    echo "ok - # skip statements: this server has no pg_stat_statements"
+fi
+
+# ---- damage, and time ----
+damaged() { sql -c "SELECT count(*) > 0 FROM sliced.advise() WHERE \"table\" = 'long'::regclass" 2>&1 | sed 's/value [0-9]*/value N/'; }
+file=$(sql -c "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE relname = 'long'")
+server_stop main
+as_user dd if=/dev/zero of="$PGDATA/$file" bs=8192 count=1 conv=notrunc status=none
+server_start main
+is "$(damaged | grep -oE 'WARNING:  no advice on table "long"|^f$')" $'WARNING:  no advice on table "long"\nf' "a damaged table is named, the others have their advice"
+began=$(date +%s%N)
+sql -c "SELECT count(*) FROM sliced.advise('documents', '100 ms')" >/dev/null
+is "$((($(date +%s%N) - began) / 1000000 < 5000))" 1 "it takes about as long as it may"
+server_stop main
