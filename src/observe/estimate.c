@@ -132,6 +132,7 @@ measure_row(SlicedEstimate *e, TupleTableSlot *slot)
 
 			VARATT_EXTERNAL_GET_POINTER(ptr, value);
 			column->outside++;
+			column->outside_raw += len;
 			outside = true;
 			if (VARATT_EXTERNAL_GET_EXTSIZE(ptr) < ptr.va_rawsize - VARHDRSZ)
 				e->core_outside += VARATT_EXTERNAL_GET_EXTSIZE(ptr);
@@ -170,6 +171,7 @@ look(SlicedEstimate *e, SlicedPageRows *rows, const BlockNumber *pages, int npag
 		e->columns[i].values *= factor;
 		e->columns[i].raw *= factor;
 		e->columns[i].outside *= factor;
+		e->columns[i].outside_raw *= factor;
 	}
 }
 
@@ -405,6 +407,11 @@ sliced_estimate(Relation rel, TimestampTz deadline)
 
 	e->pages = RelationGetNumberOfBlocks(rel);
 	e->bytes = sliced_table_bytes(rel);
+	if (!sliced_estimate_possible(rel))
+	{
+		MemoryContextSwitchTo(old);
+		return e;
+	}
 	pages = pages_in_no_order(e->pages, &npages);
 	sliced_page_rows_begin(&rows, rel);
 	look(e, &rows, pages, npages);

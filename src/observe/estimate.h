@@ -22,6 +22,7 @@ typedef struct SlicedEstimateColumn
 	double		values;			/* that are not null */
 	double		raw;			/* their bytes, without compression */
 	double		outside;		/* how many are outside their rows */
+	double		outside_raw;	/* their bytes, without compression */
 	double		longest;		/* of those that were looked at */
 	double		tried_raw;
 } SlicedEstimateColumn;
@@ -60,7 +61,10 @@ typedef struct SlicedEstimate
 	double		dictionary_bytes;
 } SlicedEstimate;
 
-/* Is there anything that could be stored otherwise?  False for tables without long types. */
+/*
+ * Is there anything that could be stored otherwise?  Not in tables without long types: of
+ * those an estimate has the bytes as it is, and no choices.
+ */
 extern bool sliced_estimate_possible(Relation rel);
 
 /* What the table, its toast relation and the index of that take now. */
