@@ -351,6 +351,12 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.advise(regclass, interval) IS
 'what to do with a table, or with all tables of 1 MB and more, and what that will bring';
 
+CREATE FUNCTION sliced.report(max_time interval DEFAULT '1 min') RETURNS text
+AS 'MODULE_PATHNAME', 'sliced_report'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.report(interval) IS
+'a page of HTML: where large values are, what would make them less, what changes have cost';
+
 -- Nobody drops tables by dropping the extension.
 CREATE FUNCTION sliced.before_drop() RETURNS event_trigger
 AS 'MODULE_PATHNAME', 'sliced_before_drop'

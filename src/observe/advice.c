@@ -53,8 +53,8 @@ say(Advice *a, int attno, const char *topic, const char *text, double now, doubl
 	a->rows = lappend(a->rows, row);
 }
 
-static char *
-pretty(double bytes)
+char *
+sliced_pretty_bytes(double bytes)
 {
 	return TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes)));
 }
@@ -219,14 +219,14 @@ advise_storage(Advice *a)
 		say(a, 0, "storage",
 			present != NULL ?
 			psprintf("%s takes %s; with its present settings, written anew, the table takes %s",
-					 describe(&best->choice), pretty(best->bytes), pretty(present->bytes)) :
-			psprintf("%s takes %s instead of %s", describe(&best->choice), pretty(best->bytes),
-					 pretty(now)),
+					 describe(&best->choice), sliced_pretty_bytes(best->bytes), sliced_pretty_bytes(present->bytes)) :
+			psprintf("%s takes %s instead of %s", describe(&best->choice), sliced_pretty_bytes(best->bytes),
+					 sliced_pretty_bytes(now)),
 			now, best->bytes, way_to(a, best));
 	if (best_short != NULL && best_short->bytes <= Min(best->bytes, now) * (1 - WORTH_IT))
 		say(a, 0, "short rows",
 			psprintf("%s takes %s if short values are moved out of their rows as well; scans that read them are slower then, others faster",
-					 describe(&best_short->choice), pretty(best_short->bytes)),
+					 describe(&best_short->choice), sliced_pretty_bytes(best_short->bytes)),
 			now, best_short->bytes, way_to(a, best_short));
 }
 
@@ -240,13 +240,13 @@ advise_space(Advice *a)
 	if (a->is_ours && e->core_outside > WORTH_IT * e->bytes)
 		say(a, 0, "convert",
 			psprintf("%s of values are in the format of heap, from before the table was adopted",
-					 pretty(e->core_outside)),
+					 sliced_pretty_bytes(e->core_outside)),
 			e->core_outside, 0, psprintf("CALL sliced.convert(%s);", a->name));
 	if (present != NULL && e->bytes > MUCH_SPACE * present->bytes &&
 		e->bytes - present->bytes > MANY_BYTES)
 		say(a, 0, "space",
 			psprintf("about %s is free, dead, or fragments: new rows will use it; VACUUM FULL gives it back",
-					 pretty(e->bytes - present->bytes)),
+					 sliced_pretty_bytes(e->bytes - present->bytes)),
 			e->bytes, present->bytes,
 			psprintf("SELECT * FROM sliced.table_space(%s);", a->name));
 }
@@ -270,7 +270,7 @@ advise_parts(Advice *a)
 		say(a, i + 1, "parts",
 			psprintf("%.0f calls of statements have read parts of values, %.0f have changed some, in %.0f ms; of %.0f values of %s on average %.0f are outside their rows, where only the part would be read or written; most of the time: %s",
 					 used.reads, used.changes, used.ms, column->values,
-					 pretty(column->raw / Max(column->values, 1)), column->outside, used.longest),
+					 sliced_pretty_bytes(column->raw / Max(column->values, 1)), column->outside, used.longest),
 			0, 0, psprintf("SELECT sliced.adopt(%s);", a->name));
 	}
 }
@@ -288,7 +288,7 @@ advise_limits(Advice *a)
 		outside += column->outside;
 		if (column->longest >= NEAR_LIMIT)
 			say(a, i + 1, "limit",
-				psprintf("a value has %s: none can have more than 1 GB", pretty(column->longest)),
+				psprintf("a value has %s: none can have more than 1 GB", sliced_pretty_bytes(column->longest)),
 				column->longest, 0, NULL);
 	}
 	if (outside >= NEAR_LAST_ID)

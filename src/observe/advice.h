@@ -27,4 +27,7 @@ extern List *sliced_advice(const SlicedEstimate *e, const SlicedUsage *usage);
 /* What new values of the column that has most of them get now; NULL if that was not tried. */
 extern const SlicedEstimated *sliced_present_choice(const SlicedEstimate *e);
 
+/* As core's pg_size_pretty(), palloc'd. */
+extern char *sliced_pretty_bytes(double bytes);
+
 #endif
