@@ -38,7 +38,8 @@ typedef struct Advice
 	const SlicedEstimate *e;
 	Relation	rel;
 	bool		is_ours;
-	const char *name;			/* as a literal */
+	const char *qualified;		/* its name */
+	const char *name;			/* the same as a literal */
 	List	   *rows;			/* SlicedAdvice */
 } Advice;
 
@@ -176,8 +177,6 @@ way_to(const Advice *a, const SlicedEstimated *to)
 {
 	StringInfoData sql;
 	double		all = 0;
-	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(a->rel)),
-												  RelationGetRelationName(a->rel));
 
 	initStringInfo(&sql);
 	if (!a->is_ours)
@@ -185,7 +184,7 @@ way_to(const Advice *a, const SlicedEstimated *to)
 	if (to->choice.target != 0)
 		appendStringInfo(&sql, "ALTER %s %s SET (toast_tuple_target = %d);\n",
 						 a->rel->rd_rel->relkind == RELKIND_MATVIEW ? "MATERIALIZED VIEW" : "TABLE",
-						 name, to->choice.target);
+						 a->qualified, to->choice.target);
 	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
 		all += to->column_bytes[i];
 	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
@@ -194,11 +193,21 @@ way_to(const Advice *a, const SlicedEstimated *to)
 	if (to->choice.dictionary)
 		appendStringInfo(&sql, "SELECT * FROM sliced.train(%s);\n", a->name);
 	appendStringInfo(&sql, "VACUUM (FULL, ANALYZE) %s;  -- locks the table; CALL sliced.convert(%s) does not, and leaves the space to new rows",
-					 name, a->name);
+					 a->qualified, a->name);
 	return sql.data;
 }
 
 /* ---- what there is to say ---- */
+
+/* What the table would take written anew as it is, if that is less than it takes. */
+static double
+as_it_is(const Advice *a)
+{
+	const SlicedEstimated *present = sliced_present_choice(a->e);
+	double		anew = present != NULL ? present->bytes : a->e->as_heap;
+
+	return anew > 0 ? Min(anew, a->e->bytes) : a->e->bytes;
+}
 
 /* Smaller with other settings? */
 static void
@@ -207,27 +216,25 @@ advise_storage(Advice *a)
 	const SlicedEstimate *e = a->e;
 	const SlicedEstimated *best = best_choice(e, false);
 	const SlicedEstimated *best_short = best_choice(e, true);
-	const SlicedEstimated *present = sliced_present_choice(e);
-	double		now = e->bytes;
+	double		least = as_it_is(a);
 
 	if (best == NULL)
 		return;
 	/* of what is there some is empty: that is for advise_space() to say */
-	if (present != NULL && best->bytes > present->bytes * (1 - WORTH_IT))
-		best = present;
-	else if (best->bytes <= now * (1 - WORTH_IT))
+	if (best->bytes <= least * (1 - WORTH_IT))
+	{
 		say(a, 0, "storage",
-			present != NULL ?
-			psprintf("%s takes %s; with its present settings, written anew, the table takes %s",
-					 describe(&best->choice), sliced_pretty_bytes(best->bytes), sliced_pretty_bytes(present->bytes)) :
-			psprintf("%s takes %s instead of %s", describe(&best->choice), sliced_pretty_bytes(best->bytes),
-					 sliced_pretty_bytes(now)),
-			now, best->bytes, way_to(a, best));
-	if (best_short != NULL && best_short->bytes <= Min(best->bytes, now) * (1 - WORTH_IT))
+			psprintf("%s takes %s instead of %s%s", describe(&best->choice),
+					 sliced_pretty_bytes(best->bytes), sliced_pretty_bytes(least),
+					 least < e->bytes * (1 - WORTH_IT) ? ", to which VACUUM FULL alone would bring it" : ""),
+			e->bytes, best->bytes, way_to(a, best));
+		least = best->bytes;
+	}
+	if (best_short != NULL && best_short->bytes <= least * (1 - WORTH_IT))
 		say(a, 0, "short rows",
 			psprintf("%s takes %s if short values are moved out of their rows as well; scans that read them are slower then, others faster",
 					 describe(&best_short->choice), sliced_pretty_bytes(best_short->bytes)),
-			now, best_short->bytes, way_to(a, best_short));
+			e->bytes, best_short->bytes, way_to(a, best_short));
 }
 
 /* Is much of it empty, dead or in core's format? */
@@ -235,20 +242,18 @@ static void
 advise_space(Advice *a)
 {
 	const SlicedEstimate *e = a->e;
-	const SlicedEstimated *present = sliced_present_choice(e);
+	double		least = as_it_is(a);
 
 	if (a->is_ours && e->core_outside > WORTH_IT * e->bytes)
 		say(a, 0, "convert",
 			psprintf("%s of values are in the format of heap, from before the table was adopted",
 					 sliced_pretty_bytes(e->core_outside)),
 			e->core_outside, 0, psprintf("CALL sliced.convert(%s);", a->name));
-	if (present != NULL && e->bytes > MUCH_SPACE * present->bytes &&
-		e->bytes - present->bytes > MANY_BYTES)
+	if (e->bytes > MUCH_SPACE * least && e->bytes - least > MANY_BYTES)
 		say(a, 0, "space",
-			psprintf("about %s is free, dead, or fragments: new rows will use it; VACUUM FULL gives it back",
-					 sliced_pretty_bytes(e->bytes - present->bytes)),
-			e->bytes, present->bytes,
-			psprintf("SELECT * FROM sliced.table_space(%s);", a->name));
+			psprintf("about %s is free, dead, or fragments: new rows will use it; VACUUM FULL gives it back, and locks the table",
+					 sliced_pretty_bytes(e->bytes - least)),
+			e->bytes, least, psprintf("VACUUM (FULL, ANALYZE) %s;", a->qualified));
 }
 
 /* Do statements read or change parts of values? */
@@ -329,10 +334,11 @@ sliced_advice(const SlicedEstimate *e, const SlicedUsage *usage)
 		.e = e,
 		.rel = e->rel,
 		.is_ours = sliced_is_ours(e->rel),
-		.name = quote_literal_cstr(quote_qualified_identifier(get_namespace_name(RelationGetNamespace(e->rel)),
-															  RelationGetRelationName(e->rel)))
+		.qualified = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(e->rel)),
+												RelationGetRelationName(e->rel))
 	};
 
+	a.name = quote_literal_cstr(a.qualified);
 	advise_storage(&a);
 	advise_space(&a);
 	advise_parts(&a);

@@ -7,12 +7,14 @@
 #include "access/detoast.h"
 #include "access/genam.h"
 #include "access/heaptoast.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "am/page_rows.h"
 #include "am/train.h"
 #include "base/codec_ids.h"
 #include "base/compat.h"
+#include "base/identity.h"
 #include "base/limits.h"
 #include "base/options.h"
 #include "base/settings.h"
@@ -97,6 +99,13 @@ sliced_table_bytes(Relation rel)
 	return bytes;
 }
 
+/* Rows on pages that are filled as the table wants it. */
+static double
+rows_bytes(Relation rel, const SlicedPacking *rows)
+{
+	return sliced_packing_bytes(rows) * 100 / RelationGetFillFactor(rel, HEAP_DEFAULT_FILLFACTOR);
+}
+
 /* ---- the first look ---- */
 
 static bool
@@ -105,9 +114,25 @@ has_length(TupleDesc desc, int i)
 	return TupleDescAttr(desc, i)->attlen == -1 && !TupleDescAttr(desc, i)->attisdropped;
 }
 
+/* Rows and chunks as core would write them. */
+typedef struct AsHeap
+{
+	SlicedPacking rows;
+	SlicedTally chunks;
+} AsHeap;
+
+static void
+add_chunks(AsHeap *as_heap, uint32 bytes)
+{
+	for (uint32 at = 0; at < bytes; at += TOAST_MAX_CHUNK_SIZE)
+		sliced_packing_add(&as_heap->chunks.pages,
+						   Min(bytes - at, TOAST_MAX_CHUNK_SIZE) +
+						   MAXALIGN(SizeofHeapTupleHeader) + sizeof(Oid) + sizeof(int32) + VARHDRSZ);
+}
+
 /* A row's values without compression; how many bytes they are. */
 static double
-measure_row(SlicedEstimate *e, TupleTableSlot *slot)
+measure_row(SlicedEstimate *e, TupleTableSlot *slot, AsHeap *as_heap)
 {
 	TupleDesc	desc = RelationGetDescr(e->rel);
 	double		raw = 0;
@@ -134,6 +159,7 @@ measure_row(SlicedEstimate *e, TupleTableSlot *slot)
 			column->outside++;
 			column->outside_raw += len;
 			outside = true;
+			add_chunks(as_heap, VARATT_EXTERNAL_GET_EXTSIZE(ptr));
 			if (VARATT_EXTERNAL_GET_EXTSIZE(ptr) < ptr.va_rawsize - VARHDRSZ)
 				e->core_outside += VARATT_EXTERNAL_GET_EXTSIZE(ptr);
 		}
@@ -148,6 +174,7 @@ static void
 look(SlicedEstimate *e, SlicedPageRows *rows, const BlockNumber *pages, int npages)
 {
 	TimestampTz began = GetCurrentTimestamp();
+	AsHeap		as_heap = {0};
 	double		factor;
 	int			n = 0;
 
@@ -157,8 +184,10 @@ look(SlicedEstimate *e, SlicedPageRows *rows, const BlockNumber *pages, int npag
 		while (sliced_page_rows_next(rows))
 		{
 			slot_getallattrs(rows->slot);
-			e->raw += measure_row(e, rows->slot);
+			e->raw += measure_row(e, rows->slot, &as_heap);
 			e->rows++;
+			if (TTS_IS_BUFFERTUPLE(rows->slot))
+				sliced_packing_add(&as_heap.rows, ExecFetchSlotHeapTuple(rows->slot, false, NULL)->t_len);
 		}
 	}
 	factor = n == 0 ? 0 : (double) e->pages / n;
@@ -166,6 +195,8 @@ look(SlicedEstimate *e, SlicedPageRows *rows, const BlockNumber *pages, int npag
 	e->raw *= factor;
 	e->short_raw *= factor;
 	e->core_outside *= factor;
+	if (!sliced_is_ours(e->rel))
+		e->as_heap = factor * (rows_bytes(e->rel, &as_heap.rows) + sliced_tally_bytes(&as_heap.chunks));
 	for (int i = 0; i < RelationGetDescr(e->rel)->natts; i++)
 	{
 		e->columns[i].values *= factor;
@@ -333,8 +364,7 @@ conclude(SlicedEstimate *e, const SlicedTrial *trial, SlicedEstimated *result)
 	double		read_seconds = 0;
 	int			natts = RelationGetDescr(e->rel)->natts;
 
-	result->bytes = sliced_packing_bytes(&trial->rows) * rows *
-		100 / RelationGetFillFactor(e->rel, HEAP_DEFAULT_FILLFACTOR) +
+	result->bytes = rows_bytes(e->rel, &trial->rows) * rows +
 		(sliced_tally_bytes(&trial->tally) + trial->far) * raw +
 		(trial->choice.dictionary ? e->dictionary_bytes : 0);
 	result->column_bytes = palloc0(natts * sizeof(double));

@@ -46,6 +46,7 @@ typedef struct SlicedEstimate
 	/* as it is */
 	BlockNumber pages;
 	double		bytes;			/* table, toast relation and its index */
+	double		as_heap;		/* of heap's: if core wrote it anew, it would take this */
 	double		core_outside;	/* bytes of values in core's format outside rows */
 	SlicedEstimateColumn *columns;
 	double		rows;

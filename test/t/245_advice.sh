@@ -68,6 +68,10 @@ is "$(sql -c "SELECT \"table\", topic FROM sliced.advise('parts') ORDER BY 1")" 
 
 # much that is empty, and what heap has left
 is "$(sql -c "SELECT topic, bytes_then BETWEEN bytes_now / 5 AND bytes_now / 3 FROM sliced.advise('holes') WHERE topic = 'space'")" 'space|t' "much of it is empty"
+is "$(topics bloated)" space "a table of heap's, half empty, and no smaller otherwise"
+sql -c "SELECT sql, bytes_then FROM sliced.advise('bloated')" -F $'\t' >"$PGS_TMP/bloated"
+sql -c "$(cut -f 1 "$PGS_TMP/bloated")"
+near "VACUUM FULL of heap's" "$(cut -f 2 "$PGS_TMP/bloated")" "$(sql -c "SELECT takes('bloated')")"
 is "$(sql -c "SELECT topic, sql FROM sliced.advise('adopted') WHERE topic = 'convert'")" "convert|CALL sliced.convert('public.adopted');" "values of heap's in an adopted table"
 sql -c "CALL sliced.convert('adopted')" 2>/dev/null
 is "$(topics adopted | grep -c convert)" 0 "none after convert()"

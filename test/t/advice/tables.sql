@@ -46,6 +46,9 @@ CREATE TABLE no_values (id int);
 INSERT INTO no_values SELECT generate_series(1, 100);
 
 -- ours, with much that is empty, and in heap's format
+CREATE TABLE bloated (id int, raw bytea);
+INSERT INTO bloated SELECT i, noise(i, 500 + i * 5) FROM generate_series(1, 1600) i;
+DELETE FROM bloated WHERE id % 2 = 0;
 CREATE TABLE holes (id int, body text) USING sliced;
 INSERT INTO holes SELECT i, log(i, 500) FROM generate_series(1, 400) i;
 DELETE FROM holes WHERE id % 4 > 0;
