@@ -199,7 +199,7 @@ BEGIN
             CONTINUE WHEN (at + 7 * which) % CASE WHEN at < headers + 64 OR at >= length(good) - 6 THEN thin ELSE step END <> 0;
             n := n + 1;
             -- numbers of four bytes get others, too
-            FOR twice IN 0 .. (at < headers AND (at - start) % 4 = 0)::int LOOP
+            FOR twice IN 0 .. (at < least(headers, length(good) - 3) AND (at - start) % 4 = 0)::int LOOP
                 IF mode = 'forged' THEN
                     bad := CASE twice WHEN 0 THEN flipped(c.chunk_data, at - start, n) ELSE renumbered(c.chunk_data, at - start, n) END;
                     bad := overlay(good PLACING forge(bad, c.chunk_id, c.chunk_seq) FROM start + 1);
