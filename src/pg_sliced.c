@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "fmgr.h"
 #include "plan/plan.h"
+#include "spill/spill.h"
 #include "store/dictionary.h"
 #include "toaster/api.h"
 #include "toaster/column.h"
@@ -24,6 +25,7 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	sliced_spill_settings();
 	sliced_settings_define();
 	sliced_bridge_init();
 	sliced_dictionary_init();
@@ -35,4 +37,5 @@ _PG_init(void)
 	sliced_api_init();
 	sliced_counters_init();
 	sliced_hooks_init();
+	sliced_spill_init();
 }

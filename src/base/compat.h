@@ -17,6 +17,11 @@
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
+#include "commands/explain.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
 #include "replication/slot.h"
@@ -350,9 +355,16 @@ sliced_heap_update(Relation rel, ItemPointer tid, HeapTuple tuple, CommandId cid
 #define PROGRESS_REPACK_TOTAL_HEAP_BLKS			PROGRESS_CLUSTER_TOTAL_HEAP_BLKS
 #define PROGRESS_REPACK_HEAP_BLKS_SCANNED		PROGRESS_CLUSTER_HEAP_BLKS_SCANNED
 
+/* What planner_hook has been given besides. */
+#define PLANNER_PARAMS
+#define PLANNER_ARGS
+
 #else
 
 #define LWLockRegisterTranche(tranche, name)	((void) 0)
+
+#define PLANNER_PARAMS		, ExplainState *explain
+#define PLANNER_ARGS		, explain
 
 #endif
 

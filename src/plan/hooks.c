@@ -10,11 +10,7 @@
 #include "postgres.h"
 
 #include "am/am.h"
-#if PG_VERSION_NUM >= 180000
-#include "commands/explain.h"
-#include "commands/explain_format.h"
-#include "commands/explain_state.h"
-#endif
+#include "base/compat.h"
 #include "executor/executor.h"
 #include "optimizer/planner.h"
 #include "plan/plan.h"
@@ -46,31 +42,15 @@ static ExecutorEnd_hook_type next_end;
 		} \
 	} while (0)
 
-#if PG_VERSION_NUM >= 190000
-
 static PlannedStmt *
 plan_query(Query *parse, const char *query_string, int cursor_options,
-		   ParamListInfo bound_params, ExplainState *explain)
+		   ParamListInfo bound_params PLANNER_PARAMS)
 {
-	PlannedStmt *stmt = next_planner(parse, query_string, cursor_options, bound_params, explain);
+	PlannedStmt *stmt = next_planner(parse, query_string, cursor_options, bound_params PLANNER_ARGS);
 
 	sliced_swap_plan(stmt);
 	return stmt;
 }
-
-#else
-
-static PlannedStmt *
-plan_query(Query *parse, const char *query_string, int cursor_options,
-		   ParamListInfo bound_params)
-{
-	PlannedStmt *stmt = next_planner(parse, query_string, cursor_options, bound_params);
-
-	sliced_swap_plan(stmt);
-	return stmt;
-}
-
-#endif
 
 static void
 start_query(QueryDesc *query, int eflags)

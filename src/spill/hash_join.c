@@ -1,0 +1,360 @@
+/*
+ * hash_join.c
+ *	  The nodes around a hash join: see spill.h.
+ */
+#include "postgres.h"
+
+#include "base/codec_ids.h"
+#include "base/compat.h"
+#include "codec/codec.h"
+#include "executor/executor.h"
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "spill/partitions.h"
+#include "spill/spill.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+/* ---- plans ---- */
+
+static const CustomScanMethods passes_plan;
+static const CustomScanMethods part_plan;
+
+/* Nodes have numbers that no other has: core counts from 0. */
+#define NODE_ID(join, n)	(1000000 + 3 * (join)->join.plan.plan_node_id + (n))
+
+/* A node that has the same columns as the one below. */
+static CustomScan *
+node_above(Plan *plan, const CustomScanMethods *methods, int id)
+{
+	CustomScan *node = makeNode(CustomScan);
+	ListCell   *lc;
+
+	node->scan.plan.startup_cost = plan->startup_cost;
+	node->scan.plan.total_cost = plan->total_cost;
+	node->scan.plan.plan_rows = plan->plan_rows;
+	node->scan.plan.plan_width = plan->plan_width;
+	node->scan.plan.parallel_safe = plan->parallel_safe;
+	node->scan.plan.plan_node_id = id;
+	node->scan.plan.extParam = bms_copy(plan->extParam);
+	node->scan.plan.allParam = bms_copy(plan->allParam);
+	node->scan.plan.lefttree = plan;
+	node->methods = methods;
+	foreach(lc, plan->targetlist)
+	{
+		TargetEntry *entry = flatCopyTargetEntry(lfirst(lc));
+		Node	   *expr = (Node *) entry->expr;
+
+		entry->expr = (Expr *) makeVar(OUTER_VAR, entry->resno, exprType(expr), exprTypmod(expr),
+									   exprCollation(expr), 0);
+		node->scan.plan.targetlist = lappend(node->scan.plan.targetlist, entry);
+	}
+	return node;
+}
+
+static Plan *
+part_above(Plan *plan, bool is_inner, List *keys, const HashJoin *join)
+{
+	CustomScan *node = node_above(plan, &part_plan, NODE_ID(join, is_inner));
+
+	node->custom_exprs = copyObject(keys);
+	node->custom_private = list_make3(list_make1_int(is_inner), list_copy(join->hashoperators),
+									  list_copy(join->hashcollations));
+	return &node->scan.plan;
+}
+
+Plan *
+sliced_spill_join(HashJoin *join)
+{
+	Hash	   *hash = (Hash *) innerPlan(join);
+	Plan	   *inner = outerPlan(hash);
+	double		fits = get_hash_memory_limit() / 4 / (inner->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader));
+
+	outerPlan(join) = part_above(outerPlan(join), false, join->hashkeys, join);
+	outerPlan(hash) = part_above(inner, true, hash->hashkeys, join);
+	/* core makes its table for what it is given at once */
+	outerPlan(hash)->plan_rows = Max(Min(inner->plan_rows, fits), 1);
+	hash->skewTable = InvalidOid;
+	return &node_above(&join->join.plan, &passes_plan, NODE_ID(join, 2))->scan.plan;
+}
+
+/* ---- below the join ---- */
+
+static void
+init_keys(SlicedPart *part, List *exprs, List *operators, List *collations)
+{
+	SlicedKeys *keys = &part->keys;
+	PlanState  *ps = &part->css.ss.ps;
+
+	keys->n = list_length(exprs);
+	keys->values = palloc(keys->n * sizeof(ExprState *));
+	keys->functions = palloc(keys->n * sizeof(FmgrInfo));
+	keys->collations = palloc(keys->n * sizeof(Oid));
+	keys->strict = palloc(keys->n * sizeof(bool));
+	/* rows come from the node below, and from tapes */
+	ps->outerops = NULL;
+	ps->outeropsfixed = false;
+	ps->outeropsset = true;
+	for (int i = 0; i < keys->n; i++)
+	{
+		Oid			operator = list_nth_oid(operators, i);
+		Oid			left;
+		Oid			right;
+
+		if (!get_op_hash_functions(operator, &left, &right))
+			elog(ERROR, "could not find hash function for hash operator %u", operator);
+		fmgr_info(part->is_inner ? right : left, &keys->functions[i]);
+		keys->collations[i] = list_nth_oid(collations, i);
+		keys->strict[i] = op_strict(operator);
+		keys->values[i] = ExecInitExpr(list_nth(exprs, i), ps);
+	}
+}
+
+static void
+part_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	SlicedPart *part = (SlicedPart *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *private = plan->custom_private;
+
+	part->is_inner = linitial_int(linitial(private));
+	outerPlanState(node) = ExecInitNode(outerPlan(plan), estate, eflags);
+	part->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)), &TTSOpsMinimalTuple);
+	init_keys(part, plan->custom_exprs, lsecond(private), lthird(private));
+	/* whoever is above must not rely on one kind of slots */
+	node->ss.ps.resultops = &TTSOpsMinimalTuple;
+	node->ss.ps.resultopsset = true;
+	node->ss.ps.resultopsfixed = false;
+}
+
+static TupleTableSlot *
+part_next(CustomScanState *node)
+{
+	SlicedPart *part = (SlicedPart *) node;
+	SlicedPasses *p = part->passes;
+	TupleTableSlot *slot;
+
+	if (part->is_inner)
+		return sliced_inner_next(p);
+	slot = sliced_outer_next(p);
+	/* all is in memory, so core can do without us from its next row on */
+	if (p->npartitions == 0 && p->is_loaded && node->ss.ps.instrument == NULL)
+		outerPlanState(p->join) = p->outer_side;
+	return slot;
+}
+
+static void
+part_rescan(CustomScanState *node)
+{
+	SlicedPart *part = (SlicedPart *) node;
+	SlicedPasses *p = part->passes;
+
+	if (p->is_switching)
+		return;
+	if (part->is_inner)
+		sliced_passes_reset(p);
+	p->outer_is_done = false;
+	p->first_row = NULL;
+	if (outerPlanState(node)->chgParam == NULL)
+		ExecReScan(outerPlanState(node));
+}
+
+static void
+part_end(CustomScanState *node)
+{
+	ExecEndNode(outerPlanState(node));
+}
+
+static const CustomExecMethods part_run = {
+	.CustomName = "SlicedPart",
+	.BeginCustomScan = part_begin,
+	.ExecCustomScan = part_next,
+	.EndCustomScan = part_end,
+	.ReScanCustomScan = part_rescan
+};
+
+static Node *
+part_create(CustomScan *plan)
+{
+	SlicedPart *part = palloc0(sizeof(SlicedPart));
+
+	NodeSetTag(part, T_CustomScanState);
+	part->css.methods = &part_run;
+	return (Node *) part;
+}
+
+/* ---- above the join ---- */
+
+static void
+init_tapes(SlicedPasses *p)
+{
+	SlicedTapes *tapes = &p->tapes;
+
+	tapes->mcxt = p->mcxt;
+	tapes->owner = CurrentResourceOwner;
+	tapes->adaptive = sliced_temp_file_compression == SLICED_TEMP_FILES_AUTO;
+	tapes->level = 1;
+	tapes->codec = tapes->adaptive ? SLICED_CODEC_LZ4 :
+		sliced_temp_file_compression == SLICED_TEMP_FILES_OFF ? SLICED_CODEC_NONE : sliced_temp_file_compression;
+}
+
+static void
+passes_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	SlicedPasses *p = (SlicedPasses *) node;
+	JoinType	type;
+
+	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, eflags);
+	p->join = castNode(HashJoinState, outerPlanState(node));
+	p->hash = castNode(HashState, innerPlanState(p->join));
+	p->outer = (SlicedPart *) outerPlanState(p->join);
+	p->inner = (SlicedPart *) outerPlanState(p->hash);
+	p->outer->passes = p->inner->passes = p;
+	p->outer_side = outerPlanState(&p->outer->css.ss.ps);
+	p->inner_side = outerPlanState(&p->inner->css.ss.ps);
+	type = p->join->js.jointype;
+	p->drops_outer = type != JOIN_LEFT && type != JOIN_FULL && type != JOIN_ANTI;
+	p->drops_inner = type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI;
+	p->allowed = get_hash_memory_limit();
+	p->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced partitions", ALLOCSET_DEFAULT_SIZES);
+	init_tapes(p);
+	node->ss.ps.resultops = &TTSOpsVirtual;
+	node->ss.ps.resultopsset = true;
+	node->ss.ps.resultopsfixed = false;
+}
+
+/*
+ * Have core's join begin anew, and both sides at once: it may ask for an outer row before
+ * it builds its table, and by then we must know of the inner side what is to be known.
+ */
+static void
+rescan_join(SlicedPasses *p, bool new_table)
+{
+	PlanState  *hash = &p->hash->ps;
+	PlanState  *later[] = {hash, &p->inner->css.ss.ps, &p->outer->css.ss.ps};
+
+	/* a parameter that nobody knows: the table must not be used again */
+	if (new_table && hash->chgParam == NULL)
+		hash->chgParam = bms_make_singleton(list_length(hash->state->es_plannedstmt->paramExecTypes));
+	ExecReScan(&p->join->js.ps);
+	/* where parameters have changed it leaves that to the next call */
+	for (int i = 0; i < (int) lengthof(later); i++)
+		if (later[i]->chgParam != NULL)
+			ExecReScan(later[i]);
+}
+
+/* The join of the next partition.  To EXPLAIN it belongs to the same loop. */
+static void
+begin_pass(SlicedPasses *p)
+{
+	PlanState  *states[] = {&p->join->js.ps, &p->hash->ps, &p->outer->css.ss.ps, &p->inner->css.ss.ps};
+	void	   *kept[lengthof(states)];	/* of another type in each major */
+
+	for (int i = 0; i < (int) lengthof(states); i++)
+	{
+		kept[i] = states[i]->instrument;
+		states[i]->instrument = NULL;
+	}
+	p->is_switching = true;
+	rescan_join(p, true);
+	p->is_switching = false;
+	for (int i = 0; i < (int) lengthof(states); i++)
+		states[i]->instrument = kept[i];
+}
+
+static TupleTableSlot *
+passes_next(CustomScanState *node)
+{
+	SlicedPasses *p = (SlicedPasses *) node;
+
+	while (!p->is_done)
+	{
+		TupleTableSlot *slot = ExecProcNode(&p->join->js.ps);
+
+		if (!TupIsNull(slot))
+			return slot;
+		p->is_done = p->npartitions == 0 || !sliced_next_partition(p);
+		if (!p->is_done)
+			begin_pass(p);
+	}
+	return NULL;
+}
+
+static void
+passes_rescan(CustomScanState *node)
+{
+	SlicedPasses *p = (SlicedPasses *) node;
+
+	outerPlanState(p->join) = &p->outer->css.ss.ps;
+	p->is_done = false;
+	p->outer_is_done = false;
+	p->first_row = NULL;
+	/* core's table is that of one partition, if there are any */
+	rescan_join(p, p->npartitions > 0);
+}
+
+static void
+passes_end(CustomScanState *node)
+{
+	SlicedPasses *p = (SlicedPasses *) node;
+
+	outerPlanState(p->join) = &p->outer->css.ss.ps;
+	sliced_passes_reset(p);
+	ExecEndNode(outerPlanState(node));
+}
+
+/* What EXPLAIN (ANALYZE) adds. */
+static void
+passes_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	SlicedPasses *p = (SlicedPasses *) node;
+
+	/* the node that core does without is there all the same */
+	outerPlanState(p->join) = &p->outer->css.ss.ps;
+	if (!es->analyze || p->max_partitions == 0)
+		return;
+	ExplainPropertyInteger("Partitions", NULL, p->max_partitions, es);
+	ExplainPropertyInteger("In Memory", NULL, p->max_resident, es);
+	if (p->splits > 0)
+		ExplainPropertyInteger("Split Again", NULL, p->splits, es);
+	ExplainPropertyUInteger("Spilled Rows", NULL, p->tapes.rows, es);
+	ExplainPropertyUInteger("Spilled Raw", "kB", (p->tapes.raw + 1023) / 1024, es);
+	ExplainPropertyUInteger("Spilled Stored", "kB", (p->tapes.stored + 1023) / 1024, es);
+	ExplainPropertyText("Compression", sliced_codec_get(p->tapes.codec)->name, es);
+	if (p->all_dropped > 0)
+		ExplainPropertyUInteger("Rows Removed by Bloom Filter", NULL, p->all_dropped, es);
+}
+
+static const CustomExecMethods passes_run = {
+	.CustomName = "SlicedPasses",
+	.BeginCustomScan = passes_begin,
+	.ExecCustomScan = passes_next,
+	.EndCustomScan = passes_end,
+	.ReScanCustomScan = passes_rescan,
+	.ExplainCustomScan = passes_explain
+};
+
+static Node *
+passes_create(CustomScan *plan)
+{
+	SlicedPasses *p = palloc0(sizeof(SlicedPasses));
+
+	NodeSetTag(p, T_CustomScanState);
+	p->css.methods = &passes_run;
+	return (Node *) p;
+}
+
+/* ---- names ---- */
+
+static const CustomScanMethods passes_plan = {"Sliced Spill", passes_create};
+static const CustomScanMethods part_plan = {"Sliced Partitions", part_create};
+
+void
+sliced_spill_nodes_init(void)
+{
+	RegisterCustomScanMethods(&passes_plan);
+	RegisterCustomScanMethods(&part_plan);
+}

@@ -1,0 +1,67 @@
+#!/bin/bash
+# Temporary files of hash joins: what happens when they are damaged, and when statements end early.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+server_start main autovacuum=off log_temp_files=0 shared_buffers=64MB
+sql <<'END'
+CREATE EXTENSION pg_sliced;
+CREATE TABLE a AS SELECT i AS id, i % 20000 AS k, repeat(md5(i::text), 6) AS w FROM generate_series(1, 40000) i;
+CREATE TABLE b AS SELECT i AS id, i % 30000 AS k, repeat(md5(i::text), 6) AS w FROM generate_series(1, 40000) i;
+VACUUM ANALYZE a, b;
+END
+settings="LOAD 'pg_sliced'; SET work_mem = '256kB'; SET hash_mem_multiplier = 1; SET enable_mergejoin = off;
+    SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0; SET sliced.temp_file_compression = lz4;"
+query='SELECT count(*), sum(length(a.w) + length(b.w)) FROM a JOIN b ON a.k = b.k'
+expected=$(sql -c "$query")
+files() { as_user find "$PGDATA/base/pgsql_tmp" -type f 2>/dev/null | wc -l; }
+try() { sql -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 -c "$settings" "$@" 2>&1; }
+
+is "$(try -c "$query")" "$expected" "a join on temporary files"
+is "$(as_user grep -c 'temporary file: path' "$PGDATA/../log")" "$(as_user grep -c 'pgsql_tmp' "$PGDATA/../log")" "log_temp_files tells of them"
+is "$(sql -c "SELECT pg_stat_clear_snapshot()" -c "SELECT temp_files > 50 AND temp_bytes > 1000000 FROM pg_stat_database WHERE datname = 'postgres'" | tail -n 1)" t \
+    "pg_stat_database counts them"
+is "$(files)" 0 "none is left"
+
+# ---- damage: one byte of each file, while a cursor is open ----
+for place in 3 16 200; do
+    cat >"$PGS_TMP/damage" <<END
+for file in base/pgsql_tmp/*; do
+    byte=\$(od -An -tu1 -j$place -N1 "\$file")
+    printf "\\\\\$(printf %03o \$((byte ^ 64)))" | dd of="\$file" bs=1 seek=$place conv=notrunc status=none
+done
+END
+    chmod 755 "$PGS_TMP/damage"
+    is "$(try -c 'BEGIN' -c 'DECLARE c CURSOR FOR SELECT a.id, b.id FROM a JOIN b ON a.k = b.k' -c 'MOVE 1 IN c' \
+        -c "COPY (SELECT 1) TO PROGRAM 'bash $PGS_TMP/damage'" -c 'MOVE ALL IN c' -c 'ROLLBACK' -c "$query")" \
+        $'ERROR:  XX001\n'"$expected" "byte $place of the files is damaged"
+done
+is "$(files)" 0 "none is left"
+
+# ---- statements that end early ----
+is "$(try -c "SET statement_timeout = '40ms'" -c "$query" -c 'RESET statement_timeout' -c "$query")" $'ERROR:  57014\n'"$expected" "statement_timeout"
+is "$(files)" 0 "none is left"
+is "$(try -c "SET temp_file_limit = '500kB'" -c "$query" -c 'RESET temp_file_limit' -c "$query")" $'ERROR:  53400\n'"$expected" "temp_file_limit"
+is "$(files)" 0 "none is left"
+is "$(try -c 'SELECT a.id > 0 FROM a JOIN b ON a.k = b.k LIMIT 1')" t "LIMIT"
+is "$(files)" 0 "none is left"
+is "$(try -c 'BEGIN' -c 'SAVEPOINT s' -c 'DECLARE c CURSOR FOR SELECT a.id, b.id FROM a JOIN b ON a.k = b.k' -c 'MOVE 100 IN c' -c 'ROLLBACK TO s' -c "$query" -c 'COMMIT')" \
+    "$expected" "a savepoint is rolled back to"
+is "$(files)" 0 "none is left"
+
+sql -c "$settings" -c 'BEGIN' -c 'DECLARE c CURSOR FOR SELECT a.id, b.id FROM a JOIN b ON a.k = b.k' -c 'MOVE 1 IN c' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
+until [ "$(sql -c "SELECT count(*) FROM pg_stat_activity WHERE query ~ 'pg_sleep.600' AND pid <> pg_backend_pid()")" = 1 ]; do sleep 0.1; done
+is "$(($(files) > 10))" 1 "a session has some"
+server_kill
+wait
+server_start main
+is "$(files)" 0 "none is left after a crash"
+
+# ---- memory: not much more than core's takes ----
+peak() {
+    sql -c "$settings" -c "SET work_mem = '4MB'" -c "SET sliced.temp_file_compression = $1" -c "$query" \
+        -c "SELECT (regexp_match(pg_read_file('/proc/self/status'), 'VmHWM:\s*(\d+) kB'))[1]" | tail -n 1
+}
+core=$(peak off)
+ours=$(peak lz4)
+is "$((ours < core + 2048))" 1 "memory: $ours kB, of core's join $core kB"
