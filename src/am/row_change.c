@@ -99,8 +99,12 @@ fetch_value(SlicedRowState *row, int i, struct varlena *value)
 	const SlicedColumn *options = sliced_row_column_options(row, i);
 	SlicedRowColumn *col = &row->cols[i];
 
-	/* of other storage it may be that the row keeps it, or pushes others out first */
-	if (TupleDescAttr(row->desc, i)->attstorage == TYPSTORAGE_EXTENDED)
+	/*
+	 * Of other storage it may be that the row keeps it, or pushes others out first.  What
+	 * is written anew should not be as it is.
+	 */
+	if (TupleDescAttr(row->desc, i)->attstorage == TYPSTORAGE_EXTENDED &&
+		(row->anew == NULL || !row->anew[i]))
 		col->draft = sliced_column_copy(options, value, sliced_row_inline_limit(row->rel));
 	if (col->draft != NULL)
 		sliced_row_reserve_pointer(row, i, col->draft->len);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "codec/codec.h"
 #include "miscadmin.h"
 #include "store/layout.h"
@@ -13,15 +14,19 @@
 /* Room for so many slices at first. */
 #define FIRST_SLICES	8
 
-/* Would a writer have made this slice, of a value of which 'left' bytes are left, and which is not cut? */
+/*
+ * Would a writer have made this slice, of a value of which 'left' bytes are left, and which
+ * is not cut?  What heap has compressed may be longer, but then there is nothing behind it.
+ */
 static bool
 is_as_written(const SlicedSlice *slice, uint32 left, int codec)
 {
-	const SlicedCodec *c = sliced_codec_get(codec);
+	bool		whole = slice->start == 0 && slice->rawlen == left && left <= SLICED_SLICE_USUAL;
 	char	   *work;
 	bool		result;
 
-	if (slice->has_dictionary || slice->rawlen > left || (slice->rawlen < left && slice->rawlen < c->slice_raw))
+	if (slice->has_dictionary ||
+		(slice->rawlen != Min(left, sliced_codec_get(codec)->slice_raw) && !whole))
 		return false;
 	if (slice->codec == codec)
 		return true;

@@ -178,6 +178,19 @@ VACUUM FULL target;
 SELECT * FROM slices('target');
 VACUUM FULL target;
 SELECT * FROM slices('target');
+-- Behind a slice that is longer than ours, none is copied: what is copied need not be converted.
+TRUNCATE target;
+ALTER TABLE target ALTER v SET COMPRESSION pglz;
+INSERT INTO target SELECT id, v FROM pglz WHERE id = 6;
+UPDATE target SET v = v || words(40000, 1, :'ascii');
+SELECT * FROM slices('target');
+SET client_min_messages = warning;
+CALL sliced.convert('target');
+RESET client_min_messages;
+SELECT * FROM slices('target');
+\set VERBOSITY terse
+CALL sliced.convert('target');
+\set VERBOSITY default
 TRUNCATE copied;
 UPDATE t SET v = v || 'ж' WHERE id % 3 = 1;
 UPDATE t SET v = overlay(v placing 'это' from octet_length(v) / 4) WHERE id % 3 = 2;
