@@ -118,7 +118,9 @@ taken_load_pieces(SlicedTaken *taken, ToastScan *ts, const SlicedRow *head, uint
 	SlicedLayout layout;
 	bool		sound;
 
-	if (head->npieces == 0 || head->garbage > 0)
+	/* only forged inline bytes are compressed, and longer than a row */
+	if (head->npieces == 0 || head->garbage > 0 || head->codec != SLICED_CODEC_NONE ||
+		head->parts > 0)
 		return false;
 	sound = sliced_layout_load(&layout, ts, head) == SLICED_SOUND && layout.total == size &&
 		layout.inline_len < size;
