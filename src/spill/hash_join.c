@@ -189,19 +189,6 @@ part_create(CustomScan *plan)
 /* ---- above the join ---- */
 
 static void
-init_tapes(SlicedPasses *p)
-{
-	SlicedTapes *tapes = &p->tapes;
-
-	tapes->mcxt = p->mcxt;
-	tapes->owner = CurrentResourceOwner;
-	tapes->adaptive = sliced_temp_file_compression == SLICED_TEMP_FILES_AUTO;
-	tapes->level = 1;
-	tapes->codec = tapes->adaptive ? SLICED_CODEC_LZ4 :
-		sliced_temp_file_compression == SLICED_TEMP_FILES_OFF ? SLICED_CODEC_NONE : sliced_temp_file_compression;
-}
-
-static void
 passes_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	SlicedPasses *p = (SlicedPasses *) node;
@@ -220,7 +207,7 @@ passes_begin(CustomScanState *node, EState *estate, int eflags)
 	p->drops_inner = type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI;
 	p->allowed = get_hash_memory_limit();
 	p->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced partitions", ALLOCSET_DEFAULT_SIZES);
-	init_tapes(p);
+	sliced_tapes_init(&p->tapes, p->mcxt);
 	node->ss.ps.resultops = &TTSOpsVirtual;
 	node->ss.ps.resultopsset = true;
 	node->ss.ps.resultopsfixed = false;

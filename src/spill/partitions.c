@@ -31,6 +31,9 @@
 #define FILTER_GAIN		10
 #define FILTER_TRIAL	10000
 
+/* There is none where so many rows are expected of the join, for each outer one. */
+#define FILTER_EXPECTED	0.9
+
 /* A row in memory: its hash, once rows have one, and the row. */
 typedef struct Kept
 {
@@ -283,7 +286,8 @@ begin_partitions(SlicedPasses *p)
 	p->tapes.block = Min(Max(p->allowed / p->npartitions / 2, BLOCK_MIN), BLOCK_MAX) & ~(uint32) 7;
 	for (int i = 0; i < p->npartitions; i++)
 		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
-	if (p->drops_outer && p->allowed >= FILTER_PART * FILTER_MIN / 4)
+	if (p->drops_outer && p->join->js.ps.plan->plan_rows < FILTER_EXPECTED * p->outer_side->plan->plan_rows &&
+		p->allowed >= FILTER_PART * FILTER_MIN / 4)
 		make_filter(p, rows);
 	p->max_partitions = Max(p->max_partitions, p->npartitions);
 	MemoryContextSwitchTo(old);
@@ -569,8 +573,7 @@ sliced_passes_reset(SlicedPasses *p)
 		for (int i = 0; i < p->npartitions; i++)
 			free_partition(&p->partitions[i]);
 	MemoryContextReset(p->mcxt);
-	p->tapes.scratch = NULL;
-	p->tapes.scratch_room = 0;
+	sliced_tapes_reset(&p->tapes);
 	p->is_loaded = p->outer_is_done = p->is_on_tape = p->is_done = false;
 	p->first = p->last = NULL;
 	p->next = p->memory = 0;

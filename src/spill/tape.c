@@ -9,36 +9,143 @@
 #include "executor/instrument.h"
 #include "format/checksum.h"
 #include "pgstat.h"
+#include "spill/spill.h"
 #include "spill/tape.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-/* A row's length, and its bytes from here on: what is before says nothing. */
-#define ROW_START		MINIMAL_TUPLE_DATA_OFFSET
-#define ROW_HEADER		sizeof(uint32)
+/* What is before this in a row says nothing but its length. */
+#define ROW_START		8
 
-/* After so many blocks that did not shrink, twice as many are not tried. */
-#define TRY_AGAIN_AFTER	8
-#define PAUSE_AT_MOST	64
+typedef uint32 Word;
+
+/* Rows of one length are taken word by word, from ROW_START on, if they have so many at most. */
+#define WORDS_MAX		64
+
+/* So many blocks until the other way is tried again. */
+#define TRY_AGAIN_AFTER	64
+
+/* What decompressing takes, of the time for compressing. */
+#define DECOMPRESSING	0.4
+
+/* The time that compressing may lose, of all that has passed. */
+#define MAY_LOSE		0.015
 
 /* In front of a block. */
 typedef struct BlockHeader
 {
 	uint32		stored;			/* bytes in the file */
 	uint32		raw;
+	uint32		rows;			/* word by word; 0: one after the other, as they are in memory */
+	uint32		row_len;
 	uint32		codec;
-	uint32		checksum;		/* of the stored bytes, at their place */
+	uint32		checksum;		/* of the header and the stored bytes, at their place */
 } BlockHeader;
 
 static void
-need_scratch(SlicedTapes *tapes, Size room)
+need_room(SlicedTapes *tapes, char **buffer, Size *has, Size room)
 {
-	if (tapes->scratch_room >= room)
+	if (*has >= room)
 		return;
-	if (tapes->scratch != NULL)
-		pfree(tapes->scratch);
-	tapes->scratch = MemoryContextAllocHuge(tapes->mcxt, room);
-	tapes->scratch_room = room;
+	if (*buffer != NULL)
+		pfree(*buffer);
+	*has = 0;
+	*buffer = MemoryContextAllocHuge(tapes->mcxt, room);
+	*has = room;
+}
+
+static void
+drop_block(SlicedTape *tape)
+{
+	if (tape->block != NULL)
+		pfree(tape->block);
+	tape->block = NULL;
+	tape->room = 0;
+}
+
+static uint32
+block_checksum(BlockHeader *header, off_t place)
+{
+	uint32		kept = header->checksum;
+	uint32		result;
+
+	header->checksum = 0;
+	result = sliced_checksum((char *) header, sizeof(*header) + header->stored, place);
+	header->checksum = kept;
+	return result;
+}
+
+static double
+seconds_since(instr_time start)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	return INSTR_TIME_GET_DOUBLE(now);
+}
+
+/* ---- rows of one length: first words first ---- */
+
+static uint32
+words_of(uint32 row_len)
+{
+	return (MAXALIGN(row_len) - ROW_START) / sizeof(Word);
+}
+
+static void
+rows_to_words(const char *rows, uint32 n, uint32 row_len, Word *to)
+{
+	for (uint32 word = 0; word < words_of(row_len); word++)
+	{
+		const char *from = rows + ROW_START + word * sizeof(Word);
+
+		for (uint32 i = 0; i < n; i++, from += MAXALIGN(row_len))
+			*to++ = *(const Word *) from;
+	}
+}
+
+static void
+words_to_rows(const Word *from, uint32 n, uint32 row_len, char *rows)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		MinimalTuple row = (MinimalTuple) (rows + i * MAXALIGN(row_len));
+
+		memset(row, 0, ROW_START);
+		row->t_len = row_len;
+	}
+	for (uint32 word = 0; word < words_of(row_len); word++)
+	{
+		char	   *to = rows + ROW_START + word * sizeof(Word);
+
+		for (uint32 i = 0; i < n; i++, to += MAXALIGN(row_len))
+			*(Word *) to = *from++;
+	}
+}
+
+/* ---- all tapes of a node ---- */
+
+void
+sliced_tapes_init(SlicedTapes *tapes, MemoryContext mcxt)
+{
+	int			setting = sliced_temp_file_compression;
+
+	memset(tapes, 0, sizeof(*tapes));
+	tapes->mcxt = mcxt;
+	tapes->owner = CurrentResourceOwner;
+	tapes->adaptive = setting == SLICED_TEMP_FILES_AUTO;
+	tapes->codec = tapes->adaptive ? SLICED_CODEC_LZ4 :
+		setting == SLICED_TEMP_FILES_OFF ? SLICED_CODEC_NONE : setting;
+	tapes->level = 1;
+	tapes->by_words = true;
+}
+
+void
+sliced_tapes_reset(SlicedTapes *tapes)
+{
+	tapes->stored_bytes = tapes->words = NULL;
+	tapes->stored_room = tapes->words_room = 0;
 }
 
 /* ---- writing ---- */
@@ -52,8 +159,10 @@ count_pages(off_t from, off_t to, int64 *pages)
 static void
 write_bytes(SlicedTape *tape, const char *bytes, Size len)
 {
+	instr_time	start;
 	int			written;
 
+	INSTR_TIME_SET_CURRENT(start);
 	errno = 0;
 	written = FileWrite(tape->file, unconstify(char *, bytes), len, tape->end, WAIT_EVENT_BUFFILE_WRITE);
 	if (written < 0 || (Size) written != len)
@@ -64,6 +173,7 @@ write_bytes(SlicedTape *tape, const char *bytes, Size len)
 				errcode_for_file_access(),
 				errmsg("could not write to file \"%s\": %m", FilePathName(tape->file)));
 	}
+	tape->tapes->writing += seconds_since(start);
 	count_pages(tape->end, tape->end + len, &pgBufferUsage.temp_blks_written);
 	tape->end += len;
 }
@@ -77,24 +187,66 @@ create_file(SlicedTape *tape)
 	CurrentResourceOwner = tape->tapes->owner;
 	tape->file = OpenTemporaryFile(false);
 	CurrentResourceOwner = old;
+	tape->tapes->files++;
 }
 
-/* Compress the block to the scratch, behind room for a header; 0: it stays as it is. */
+/*
+ * Has compressing cost no more time than it has saved, but for a small part of all that has
+ * passed?  So it goes on where writing is slow, gives up where it is not or where rows do not
+ * shrink, and is tried again now and then.  Reading is taken to be as fast as writing.
+ */
+static bool
+is_worth_its_time(const SlicedTapes *tapes)
+{
+	double		lost = tapes->compressing * (1 + DECOMPRESSING);
+
+	if (tapes->stored > 0)
+		lost -= 2 * tapes->writing * tapes->saved / tapes->stored;
+	return lost <= 0 || lost <= MAY_LOSE * seconds_since(tapes->begin);
+}
+
+/* Compress the block, behind room for its header; the bytes, or 0 if it is not shorter. */
 static uint32
-compress_block(SlicedTape *tape)
+compress_rows(SlicedTape *tape, bool by_words)
+{
+	SlicedTapes *tapes = tape->tapes;
+	uint32		n;
+	uint32		len;
+
+	if (!by_words)
+		return sliced_codec_try(tapes->codec, tape->block, tape->used,
+								tapes->stored_bytes + sizeof(BlockHeader), tapes->level, NULL);
+	n = tape->used / MAXALIGN(tape->row_len);
+	len = n * words_of(tape->row_len) * sizeof(Word);
+	need_room(tapes, &tapes->words, &tapes->words_room, len);
+	rows_to_words(tape->block, n, tape->row_len, (Word *) tapes->words);
+	return sliced_codec_try(tapes->codec, tapes->words, len,
+							tapes->stored_bytes + sizeof(BlockHeader), tapes->level, NULL);
+}
+
+/* The same in the better one of two ways. */
+static uint32
+compress_block(SlicedTape *tape, bool *by_words)
 {
 	SlicedTapes *tapes = tape->tapes;
 	uint32		stored;
+	uint32		other;
 
-	if (tapes->codec == SLICED_CODEC_NONE || (tapes->pause > 0 && tapes->pause-- > 0))
-		return 0;
-	stored = sliced_codec_try(tapes->codec, tape->block, tape->used,
-							  tapes->scratch + sizeof(BlockHeader), tapes->level, NULL);
-	if (stored > 0)
-		tapes->in_vain = 0;
-	else if (++tapes->in_vain >= TRY_AGAIN_AFTER && tapes->adaptive)
-		tapes->pause = Min(2 * tapes->in_vain, PAUSE_AT_MOST);
-	return stored;
+	*by_words = false;
+	if (tape->row_len == 0 || words_of(tape->row_len) > WORDS_MAX)
+		return compress_rows(tape, false);
+	*by_words = tapes->by_words;
+	stored = compress_rows(tape, *by_words);
+	if (tapes->until_trial-- > 0)
+		return stored;
+	tapes->until_trial = TRY_AGAIN_AFTER;
+	other = compress_rows(tape, !*by_words);
+	if (other > 0 && (stored == 0 || other < stored))
+	{
+		tapes->by_words = *by_words = !*by_words;
+		return other;
+	}
+	return compress_rows(tape, *by_words);
 }
 
 static void
@@ -102,23 +254,36 @@ write_block(SlicedTape *tape)
 {
 	SlicedTapes *tapes = tape->tapes;
 	BlockHeader *header;
-	uint32		stored;
+	uint32		stored = 0;
+	bool		by_words = false;
 
 	if (tape->file == 0)
 		create_file(tape);
-	need_scratch(tapes, sizeof(BlockHeader) + SLICED_COMPRESS_ROOM(tape->used));
-	stored = compress_block(tape);
-	header = (BlockHeader *) tapes->scratch;
+	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, sizeof(BlockHeader) + SLICED_COMPRESS_ROOM(tape->used));
+	if (INSTR_TIME_IS_ZERO(tapes->begin))
+		INSTR_TIME_SET_CURRENT(tapes->begin);
+	if (tapes->codec != SLICED_CODEC_NONE && (!tapes->adaptive || is_worth_its_time(tapes)))
+	{
+		instr_time	start;
+
+		INSTR_TIME_SET_CURRENT(start);
+		stored = compress_block(tape, &by_words);
+		tapes->compressing += seconds_since(start);
+	}
+	header = (BlockHeader *) tapes->stored_bytes;
 	header->codec = stored > 0 ? tapes->codec : SLICED_CODEC_NONE;
-	header->raw = tape->used;
+	header->row_len = stored > 0 && by_words ? tape->row_len : 0;
+	header->rows = header->row_len > 0 ? tape->used / MAXALIGN(tape->row_len) : 0;
+	header->raw = header->rows > 0 ? header->rows * words_of(tape->row_len) * sizeof(Word) : tape->used;
 	if (stored == 0)
 	{
 		stored = tape->used;
-		memcpy(tapes->scratch + sizeof(BlockHeader), tape->block, stored);
+		memcpy(tapes->stored_bytes + sizeof(BlockHeader), tape->block, stored);
 	}
 	header->stored = stored;
-	header->checksum = sliced_checksum(tapes->scratch + sizeof(BlockHeader), stored, tape->end);
-	write_bytes(tape, tapes->scratch, sizeof(BlockHeader) + stored);
+	header->checksum = block_checksum(header, tape->end);
+	write_bytes(tape, tapes->stored_bytes, sizeof(BlockHeader) + stored);
+	tapes->saved += tape->used - stored;
 	tapes->raw += tape->used;
 	tapes->stored += sizeof(BlockHeader) + stored;
 	tape->used = 0;
@@ -127,31 +292,35 @@ write_block(SlicedTape *tape)
 void
 sliced_tape_put(SlicedTape *tape, MinimalTuple row)
 {
-	uint32		len = row->t_len - ROW_START;
-	uint32		size = ROW_HEADER + len;
+	uint32		len = row->t_len;
+	uint32		size = MAXALIGN(len);
+	char	   *to;
 
 	if (tape->used > 0 && size > tape->room - tape->used)
 		write_block(tape);
 	if (size > tape->room)
 	{
-		if (tape->block != NULL)
-			pfree(tape->block);
-		tape->room = Max(size, tape->tapes->block);
-		tape->block = MemoryContextAllocHuge(tape->tapes->mcxt, tape->room);
+		uint32		room = Max(size, tape->tapes->block);
+
+		drop_block(tape);
+		tape->block = MemoryContextAllocHuge(tape->tapes->mcxt, room);
+		tape->room = room;
 	}
-	memcpy(tape->block + tape->used, &row->t_len, ROW_HEADER);
-	memcpy(tape->block + tape->used + ROW_HEADER, (char *) row + ROW_START, len);
+	to = tape->block + tape->used;
+	memset(to + size - sizeof(uint64), 0, sizeof(uint64));
+	memcpy(to, row, len);
+	/* this may be anything in a row */
+	memset(to + sizeof(uint32), 0, MINIMAL_TUPLE_DATA_OFFSET - sizeof(uint32));
+	tape->row_len = tape->used == 0 || tape->row_len == len ? len : 0;
 	tape->used += size;
 	tape->rows++;
-	tape->memory += SLICED_ROW_MEMORY(row->t_len);
+	tape->memory += SLICED_ROW_MEMORY(len);
 	tape->tapes->rows++;
 	/* a long row does not keep its room */
 	if (tape->room > tape->tapes->block)
 	{
 		write_block(tape);
-		pfree(tape->block);
-		tape->block = NULL;
-		tape->room = 0;
+		drop_block(tape);
 	}
 }
 
@@ -160,10 +329,7 @@ sliced_tape_finish(SlicedTape *tape)
 {
 	if (tape->used > 0)
 		write_block(tape);
-	if (tape->block != NULL)
-		pfree(tape->block);
-	tape->block = NULL;
-	tape->room = 0;
+	drop_block(tape);
 }
 
 /* ---- reading ---- */
@@ -192,37 +358,65 @@ read_bytes(SlicedTape *tape, char *bytes, Size len)
 	tape->at += len;
 }
 
+/* Are these the numbers of a block that can be? */
+static bool
+is_sound(const SlicedTape *tape, const BlockHeader *header)
+{
+	if (sliced_codec_get(header->codec) == NULL || header->stored > tape->end - tape->at)
+		return false;
+	if (header->rows == 0)
+		return header->raw >= SizeofMinimalTupleHeader;
+	return header->row_len >= SizeofMinimalTupleHeader && words_of(header->row_len) <= WORDS_MAX &&
+		header->raw == (uint64) header->rows * words_of(header->row_len) * sizeof(Word);
+}
+
+static void
+need_block(SlicedTape *tape, uint32 room)
+{
+	if (tape->room >= room)
+		return;
+	drop_block(tape);
+	room = Max(room, tape->tapes->block);
+	tape->block = MemoryContextAllocHuge(tape->tapes->mcxt, room);
+	tape->room = room;
+}
+
 static void
 read_block(SlicedTape *tape)
 {
 	SlicedTapes *tapes = tape->tapes;
+	off_t		place = tape->at;
 	BlockHeader header;
-	const SlicedCodec *codec;
+	BlockHeader *stored;
+	bool		by_words;
+	uint32		rows;
 
 	read_bytes(tape, (char *) &header, sizeof(header));
-	codec = sliced_codec_get(header.codec);
-	if (codec == NULL || header.stored > tape->end - tape->at || header.raw < ROW_HEADER)
+	if (!is_sound(tape, &header))
 		corrupted(tape);
-	need_scratch(tapes, header.stored);
-	if (tape->room < header.raw)
-	{
-		if (tape->block != NULL)
-			pfree(tape->block);
-		tape->block = MemoryContextAllocHuge(tapes->mcxt, Max(header.raw, tapes->block));
-		tape->room = Max(header.raw, tapes->block);
-	}
-	read_bytes(tape, tapes->scratch, header.stored);
-	if (sliced_checksum(tapes->scratch, header.stored, tape->at - header.stored - sizeof(header)) != header.checksum ||
-		!codec->decompress(tapes->scratch, header.stored, tape->block, header.raw, header.raw, NULL))
+	by_words = header.rows > 0;
+	rows = by_words ? header.rows * MAXALIGN(header.row_len) : header.raw;
+	need_block(tape, rows);
+	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, sizeof(header) + header.stored);
+	if (by_words)
+		need_room(tapes, &tapes->words, &tapes->words_room, header.raw);
+	stored = (BlockHeader *) tapes->stored_bytes;
+	*stored = header;
+	read_bytes(tape, (char *) (stored + 1), header.stored);
+	if (block_checksum(stored, place) != header.checksum ||
+		!sliced_codec_get(header.codec)->decompress((char *) (stored + 1), header.stored,
+													by_words ? tapes->words : tape->block, header.raw, header.raw, NULL))
 		corrupted(tape);
-	tape->used = header.raw;
+	if (by_words)
+		words_to_rows((const Word *) tapes->words, header.rows, header.row_len, tape->block);
+	tape->used = rows;
 	tape->next = 0;
 }
 
 MinimalTuple
 sliced_tape_get(SlicedTape *tape)
 {
-	uint32		len;
+	MinimalTuple row;
 
 	if (tape->next == tape->used)
 	{
@@ -230,21 +424,11 @@ sliced_tape_get(SlicedTape *tape)
 			return NULL;
 		read_block(tape);
 	}
-	memcpy(&len, tape->block + tape->next, ROW_HEADER);
-	if (len < SizeofMinimalTupleHeader || len - ROW_START > tape->used - tape->next - ROW_HEADER)
+	row = (MinimalTuple) (tape->block + tape->next);
+	if (row->t_len < SizeofMinimalTupleHeader || MAXALIGN(row->t_len) > tape->used - tape->next)
 		corrupted(tape);
-	if (tape->row_room < len)
-	{
-		if (tape->row != NULL)
-			pfree(tape->row);
-		tape->row_room = Max(len, 1024);
-		tape->row = MemoryContextAllocHuge(tape->tapes->mcxt, tape->row_room);
-	}
-	memset(tape->row, 0, ROW_START);
-	tape->row->t_len = len;
-	memcpy((char *) tape->row + ROW_START, tape->block + tape->next + ROW_HEADER, len - ROW_START);
-	tape->next += ROW_HEADER + len - ROW_START;
-	return tape->row;
+	tape->next += MAXALIGN(row->t_len);
+	return row;
 }
 
 void
@@ -252,9 +436,6 @@ sliced_tape_free(SlicedTape *tape)
 {
 	if (tape->file != 0)
 		FileClose(tape->file);
-	if (tape->block != NULL)
-		pfree(tape->block);
-	if (tape->row != NULL)
-		pfree(tape->row);
+	drop_block(tape);
 	memset(tape, 0, sizeof(*tape));
 }

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "portability/instr_time.h"
 #include "storage/fd.h"
 #include "utils/resowner.h"
 
@@ -22,18 +23,27 @@ typedef struct SlicedTapes
 	ResourceOwner owner;		/* of the files */
 	int			codec;
 	int			level;
-	bool		adaptive;		/* do not compress what does not shrink */
+	bool		adaptive;		/* compress while that is worth its time */
 	uint32		block;			/* bytes of rows that are compressed together */
 
-	/* what a block is compressed to, and read from */
-	char	   *scratch;
-	Size		scratch_room;
+	/* a block as it is in the file, its header included */
+	char	   *stored_bytes;
+	Size		stored_room;
 
-	/* blocks that were left as they are, one after the other; blocks to pass over until the next try */
-	int			in_vain;
-	int			pause;
+	/* rows of one length are compressed word by word, if that makes them shorter */
+	bool		by_words;
+	uint32		until_trial;	/* of the other way: so many blocks */
+	char	   *words;
+	Size		words_room;
+
+	/* seconds, and what they were for */
+	instr_time	begin;			/* when the first block was compressed */
+	double		compressing;
+	double		writing;
+	uint64		saved;			/* bytes */
 
 	/* for EXPLAIN */
+	uint64		files;
 	uint64		rows;
 	uint64		raw;
 	uint64		stored;
@@ -47,18 +57,23 @@ typedef struct SlicedTape
 	uint64		rows;
 	uint64		memory;			/* what rows take in a hash table */
 
-	/* rows that are not in the file yet, or the block that is being read */
+	/* rows that are not in the file yet, or those of the block that is being read */
 	char	   *block;
 	uint32		room;
 	uint32		used;
+	uint32		row_len;		/* of all rows in the block; 0: they differ */
 	uint32		next;			/* of the block: the next row */
 	off_t		at;				/* of the file: the next block */
-	MinimalTuple row;			/* the last one read */
-	uint32		row_room;
 } SlicedTape;
 
 /* The room that rows of this length take in a hash table, as core counts it. */
 #define SLICED_ROW_MEMORY(len)	(MAXALIGN(len) + 2 * sizeof(void *) + sizeof(void *))
+
+/* As the setting wants them, with memory from this context. */
+extern void sliced_tapes_init(SlicedTapes *tapes, MemoryContext mcxt);
+
+/* All that was in their context is gone. */
+extern void sliced_tapes_reset(SlicedTapes *tapes);
 
 extern void sliced_tape_put(SlicedTape *tape, MinimalTuple row);
 
