@@ -359,12 +359,16 @@ sliced_heap_update(Relation rel, ItemPointer tid, HeapTuple tuple, CommandId cid
 #define PLANNER_PARAMS
 #define PLANNER_ARGS
 
+/* Groups of a hash aggregate whose memory is not among that of what is aggregated. */
+#define SLICED_AGG_TUPLES_MEMORY(agg)	((Size) 0)
+
 #else
 
 #define LWLockRegisterTranche(tranche, name)	((void) 0)
 
 #define PLANNER_PARAMS		, ExplainState *explain
 #define PLANNER_ARGS		, explain
+#define SLICED_AGG_TUPLES_MEMORY(agg)	MemoryContextMemAllocated((agg)->hash_tuplescxt, true)
 
 #endif
 

@@ -4,15 +4,11 @@
  */
 #include "postgres.h"
 
-#include "base/codec_ids.h"
 #include "base/compat.h"
-#include "codec/codec.h"
 #include "executor/executor.h"
 #include "executor/nodeHash.h"
-#include "miscadmin.h"
 #include "nodes/extensible.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
+#include "spill/node.h"
 #include "spill/partitions.h"
 #include "spill/spill.h"
 #include "utils/lsyscache.h"
@@ -23,42 +19,10 @@
 static const CustomScanMethods passes_plan;
 static const CustomScanMethods part_plan;
 
-/* Nodes have numbers that no other has: core counts from 0. */
-#define NODE_ID(join, n)	(1000000 + 3 * (join)->join.plan.plan_node_id + (n))
-
-/* A node that has the same columns as the one below. */
-static CustomScan *
-node_above(Plan *plan, const CustomScanMethods *methods, int id)
-{
-	CustomScan *node = makeNode(CustomScan);
-	ListCell   *lc;
-
-	node->scan.plan.startup_cost = plan->startup_cost;
-	node->scan.plan.total_cost = plan->total_cost;
-	node->scan.plan.plan_rows = plan->plan_rows;
-	node->scan.plan.plan_width = plan->plan_width;
-	node->scan.plan.parallel_safe = plan->parallel_safe;
-	node->scan.plan.plan_node_id = id;
-	node->scan.plan.extParam = bms_copy(plan->extParam);
-	node->scan.plan.allParam = bms_copy(plan->allParam);
-	node->scan.plan.lefttree = plan;
-	node->methods = methods;
-	foreach(lc, plan->targetlist)
-	{
-		TargetEntry *entry = flatCopyTargetEntry(lfirst(lc));
-		Node	   *expr = (Node *) entry->expr;
-
-		entry->expr = (Expr *) makeVar(OUTER_VAR, entry->resno, exprType(expr), exprTypmod(expr),
-									   exprCollation(expr), 0);
-		node->scan.plan.targetlist = lappend(node->scan.plan.targetlist, entry);
-	}
-	return node;
-}
-
 static Plan *
 part_above(Plan *plan, bool is_inner, List *keys, const HashJoin *join)
 {
-	CustomScan *node = node_above(plan, &part_plan, NODE_ID(join, is_inner));
+	CustomScan *node = sliced_node_above(plan, &part_plan, join->join.plan.plan_node_id, is_inner);
 
 	node->custom_exprs = copyObject(keys);
 	node->custom_private = list_make3(list_make1_int(is_inner), list_copy(join->hashoperators),
@@ -78,7 +42,7 @@ sliced_spill_join(HashJoin *join)
 	/* core makes its table for what it is given at once */
 	outerPlan(hash)->plan_rows = Max(Min(inner->plan_rows, fits), 1);
 	hash->skewTable = InvalidOid;
-	return &node_above(&join->join.plan, &passes_plan, NODE_ID(join, 2))->scan.plan;
+	return &sliced_node_above(&join->join.plan, &passes_plan, join->join.plan.plan_node_id, 2)->scan.plan;
 }
 
 /* ---- below the join ---- */
@@ -125,13 +89,13 @@ part_begin(CustomScanState *node, EState *estate, int eflags)
 	part->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)), &TTSOpsMinimalTuple);
 	init_keys(part, plan->custom_exprs, lsecond(private), lthird(private));
 	/* whoever is above must not rely on one kind of slots */
-	node->ss.ps.resultops = &TTSOpsMinimalTuple;
-	node->ss.ps.resultopsset = true;
-	node->ss.ps.resultopsfixed = false;
+	sliced_any_slots(node);
+	node->ss.ps.ExecProcNode = part_next;
 }
 
+/* As core calls it, without a detour. */
 static TupleTableSlot *
-part_next(CustomScanState *node)
+part_next(PlanState *node)
 {
 	SlicedPart *part = (SlicedPart *) node;
 	SlicedPasses *p = part->passes;
@@ -141,9 +105,15 @@ part_next(CustomScanState *node)
 		return sliced_inner_next(p);
 	slot = sliced_outer_next(p);
 	/* all is in memory, so core can do without us from its next row on */
-	if (p->npartitions == 0 && p->is_loaded && node->ss.ps.instrument == NULL)
+	if (p->npartitions == 0 && p->is_loaded && node->instrument == NULL)
 		outerPlanState(p->join) = p->outer_side;
 	return slot;
+}
+
+static TupleTableSlot *
+part_exec(CustomScanState *node)
+{
+	return part_next(&node->ss.ps);
 }
 
 static void
@@ -171,7 +141,7 @@ part_end(CustomScanState *node)
 static const CustomExecMethods part_run = {
 	.CustomName = "SlicedPart",
 	.BeginCustomScan = part_begin,
-	.ExecCustomScan = part_next,
+	.ExecCustomScan = part_exec,
 	.EndCustomScan = part_end,
 	.ReScanCustomScan = part_rescan
 };
@@ -218,38 +188,18 @@ passes_begin(CustomScanState *node, EState *estate, int eflags)
  * it builds its table, and by then we must know of the inner side what is to be known.
  */
 static void
-rescan_join(SlicedPasses *p, bool new_table)
+rescan_join(SlicedPasses *p, bool next_pass)
 {
 	PlanState  *hash = &p->hash->ps;
-	PlanState  *later[] = {hash, &p->inner->css.ss.ps, &p->outer->css.ss.ps};
+	PlanState  *below[] = {hash, &p->inner->css.ss.ps, &p->outer->css.ss.ps};
 
-	/* a parameter that nobody knows: the table must not be used again */
-	if (new_table && hash->chgParam == NULL)
-		hash->chgParam = bms_make_singleton(list_length(hash->state->es_plannedstmt->paramExecTypes));
-	ExecReScan(&p->join->js.ps);
-	/* where parameters have changed it leaves that to the next call */
-	for (int i = 0; i < (int) lengthof(later); i++)
-		if (later[i]->chgParam != NULL)
-			ExecReScan(later[i]);
-}
-
-/* The join of the next partition.  To EXPLAIN it belongs to the same loop. */
-static void
-begin_pass(SlicedPasses *p)
-{
-	PlanState  *states[] = {&p->join->js.ps, &p->hash->ps, &p->outer->css.ss.ps, &p->inner->css.ss.ps};
-	void	   *kept[lengthof(states)];	/* of another type in each major */
-
-	for (int i = 0; i < (int) lengthof(states); i++)
-	{
-		kept[i] = states[i]->instrument;
-		states[i]->instrument = NULL;
-	}
-	p->is_switching = true;
-	rescan_join(p, true);
+	p->is_switching = next_pass;
+	if (next_pass)
+		sliced_next_pass(&p->join->js.ps, below, lengthof(below), hash);
+	else
+		/* core's table is that of one partition, if there are any */
+		sliced_rescan(&p->join->js.ps, below, lengthof(below), p->npartitions > 0 ? hash : NULL);
 	p->is_switching = false;
-	for (int i = 0; i < (int) lengthof(states); i++)
-		states[i]->instrument = kept[i];
 }
 
 static TupleTableSlot *
@@ -265,7 +215,7 @@ passes_next(CustomScanState *node)
 			return slot;
 		p->is_done = p->npartitions == 0 || !sliced_next_partition(p);
 		if (!p->is_done)
-			begin_pass(p);
+			rescan_join(p, true);
 	}
 	return NULL;
 }
@@ -279,8 +229,7 @@ passes_rescan(CustomScanState *node)
 	p->is_done = false;
 	p->outer_is_done = false;
 	p->first_row = NULL;
-	/* core's table is that of one partition, if there are any */
-	rescan_join(p, p->npartitions > 0);
+	rescan_join(p, false);
 }
 
 static void
@@ -307,10 +256,7 @@ passes_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyInteger("In Memory", NULL, p->max_resident, es);
 	if (p->splits > 0)
 		ExplainPropertyInteger("Split Again", NULL, p->splits, es);
-	ExplainPropertyUInteger("Spilled Rows", NULL, p->tapes.rows, es);
-	ExplainPropertyUInteger("Spilled Raw", "kB", (p->tapes.raw + 1023) / 1024, es);
-	ExplainPropertyUInteger("Spilled Stored", "kB", (p->tapes.stored + 1023) / 1024, es);
-	ExplainPropertyText("Compression", sliced_codec_get(p->tapes.codec)->name, es);
+	sliced_explain_tapes(&p->tapes, es);
 	if (p->all_dropped > 0)
 		ExplainPropertyUInteger("Rows Removed by Bloom Filter", NULL, p->all_dropped, es);
 }
@@ -340,7 +286,7 @@ static const CustomScanMethods passes_plan = {"Sliced Spill", passes_create};
 static const CustomScanMethods part_plan = {"Sliced Partitions", part_create};
 
 void
-sliced_spill_nodes_init(void)
+sliced_spill_join_init(void)
 {
 	RegisterCustomScanMethods(&passes_plan);
 	RegisterCustomScanMethods(&part_plan);

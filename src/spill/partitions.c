@@ -7,15 +7,11 @@
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
+#include "spill/node.h"
 #include "spill/partitions.h"
 #include "utils/memutils.h"
 
 #define CHUNK			(32 * 1024)
-
-/* Blocks on tape are as long as memory for one of each partition allows, within these. */
-#define BLOCK_MIN		(8 * 1024)
-#define BLOCK_MAX		(64 * 1024)
 
 #define PARTITIONS_MIN	8
 
@@ -74,15 +70,6 @@ sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash)
 	/* core's table goes by the same functions: take other bits */
 	*hash = murmurhash32(result);
 	return matches;
-}
-
-/* Which of so many, after so many splits? */
-static int
-partition_of(uint32 hash, int npartitions, int depth)
-{
-	for (; depth > 0; depth--)
-		hash = murmurhash32(hash + depth);
-	return hash & (npartitions - 1);
 }
 
 /* ---- rows in memory ---- */
@@ -156,7 +143,7 @@ put_inner(SlicedPasses *p, MinimalTuple row, uint32 hash)
 {
 	if (p->filter != NULL)
 		bloom_add_element(p->filter, (unsigned char *) &hash, sizeof(hash));
-	sliced_tape_put(&p->partitions[partition_of(hash, p->npartitions, 0)].inner, row);
+	sliced_tape_put(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].inner, row);
 }
 
 /* Where 'size' bytes can be moved to: behind what has been moved, at 'to'. */
@@ -190,7 +177,7 @@ evict_rows(SlicedPasses *p)
 			uint32		len = row_of(kept)->t_len;
 
 			size = KEPT_SIZE(len);
-			if (partition_of(kept->hash, p->npartitions, 0) >= p->resident)
+			if (sliced_partition_of(kept->hash, p->npartitions, 0) >= p->resident)
 			{
 				put_inner(p, row_of(kept), kept->hash);
 				p->memory -= SLICED_ROW_MEMORY(len);
@@ -231,16 +218,6 @@ evict(SlicedPasses *p)
 	}
 }
 
-static int
-power_of_two(double n, int least, int most)
-{
-	int			result = least;
-
-	while (result < n && result < most)
-		result *= 2;
-	return result;
-}
-
 /* The hash of an inner row; false if it is of no use. */
 static bool
 inner_hash(SlicedPasses *p, TupleTableSlot *slot, uint32 *hash)
@@ -277,13 +254,13 @@ begin_partitions(SlicedPasses *p)
 	double		rows = Max(plan->plan_rows, 1);
 	double		expected = Max(rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)),
 							   2.0 * p->memory);
-	int			most = power_of_two((double) p->allowed / BLOCK_MIN / 2 + 1, PARTITIONS_MIN, 4096);
+	int			most = sliced_power_of_two((double) p->allowed / SLICED_BLOCK_MIN / 2 + 1, PARTITIONS_MIN, 4096);
 	MemoryContext old = MemoryContextSwitchTo(p->mcxt);
 
-	p->npartitions = power_of_two(1.25 * expected / p->allowed, PARTITIONS_MIN, most);
+	p->npartitions = sliced_power_of_two(1.25 * expected / p->allowed, PARTITIONS_MIN, most);
 	p->resident = p->npartitions;
 	p->partitions = palloc0(p->npartitions * sizeof(SlicedPartition));
-	p->tapes.block = Min(Max(p->allowed / p->npartitions / 2, BLOCK_MIN), BLOCK_MAX) & ~(uint32) 7;
+	p->tapes.block = sliced_block_length(p->allowed / p->npartitions / 2);
 	for (int i = 0; i < p->npartitions; i++)
 		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
 	if (p->drops_outer && p->join->js.ps.plan->plan_rows < FILTER_EXPECTED * p->outer_side->plan->plan_rows &&
@@ -305,22 +282,13 @@ begin_partitions(SlicedPasses *p)
 	evict(p);
 }
 
-/* The next row of a node; NULL, and no empty slot, behind the last one. */
-static TupleTableSlot *
-next_row(PlanState *side)
-{
-	TupleTableSlot *slot = ExecProcNode(side);
-
-	return TupIsNull(slot) ? NULL : slot;
-}
-
 void
 sliced_inner_load(SlicedPasses *p)
 {
 	PlanState  *side = p->inner_side;
 	TupleTableSlot *slot;
 
-	while ((slot = next_row(side)) != NULL)
+	while ((slot = sliced_next_row(side)) != NULL)
 	{
 		bool		should_free;
 		MinimalTuple row;
@@ -330,7 +298,7 @@ sliced_inner_load(SlicedPasses *p)
 		if (p->npartitions > 0 && !inner_hash(p, slot, &hash))
 			continue;
 		row = ExecFetchSlotMinimalTuple(slot, &should_free);
-		if (p->npartitions > 0 && partition_of(hash, p->npartitions, 0) >= p->resident)
+		if (p->npartitions > 0 && sliced_partition_of(hash, p->npartitions, 0) >= p->resident)
 			put_inner(p, row, hash);
 		else
 			keep_row(p, row, hash);
@@ -399,7 +367,7 @@ is_resident(SlicedPasses *p, TupleTableSlot *slot)
 			return false;
 		hash = 0;
 	}
-	partition = partition_of(hash, p->npartitions, 0);
+	partition = sliced_partition_of(hash, p->npartitions, 0);
 	if (partition < p->resident)
 		return true;
 	if (is_filtered(p, hash))
@@ -418,7 +386,7 @@ read_outer(SlicedPasses *p)
 	TupleTableSlot *slot = p->first_row;
 
 	p->first_row = NULL;
-	return slot != NULL ? slot : next_row(p->outer_side);
+	return slot != NULL ? slot : sliced_next_row(p->outer_side);
 }
 
 TupleTableSlot *
@@ -481,7 +449,7 @@ split_side(SlicedPart *part, SlicedTape *from, SlicedPartition *to, int n, int d
 		ExecStoreMinimalTuple(row, part->slot, false);
 		if (!sliced_row_hash(part, part->slot, &hash))
 			hash = part->is_inner ? (uint32) from->at : 0;
-		partition = &to[partition_of(hash, n, depth)];
+		partition = &to[sliced_partition_of(hash, n, depth)];
 		sliced_tape_put(part->is_inner ? &partition->inner : &partition->outer, row);
 	}
 	ExecClearTuple(part->slot);
@@ -493,7 +461,7 @@ split_side(SlicedPart *part, SlicedTape *from, SlicedPartition *to, int n, int d
 static void
 split(SlicedPasses *p, SlicedPartition *partition)
 {
-	int			n = power_of_two(2.0 * partition->inner.memory / p->allowed, 2, 64);
+	int			n = sliced_power_of_two(2.0 * partition->inner.memory / p->allowed, 2, 64);
 	SlicedPartition *parts = MemoryContextAllocZero(p->mcxt, n * sizeof(SlicedPartition));
 	uint64		rows = partition->inner.rows;
 	MemoryContext old = MemoryContextSwitchTo(p->mcxt);

@@ -12,6 +12,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
 #include "spill/spill.h"
+#include "spill/tape.h"
 #include "utils/guc.h"
 
 /* A join is left alone if its inner side is expected to take less than this part of the memory. */
@@ -40,8 +41,15 @@ has_subplan(Node *node, void *context)
 	return expression_tree_walker(node, has_subplan, context);
 }
 
+/* Are so many rows of this width, and of so much more memory each, near to filling 'memory'? */
 static bool
-is_for_us(const HashJoin *join)
+may_spill(double rows, int width, double more, Size memory)
+{
+	return rows * (width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader) + more) * FAR_FROM_FULL >= memory;
+}
+
+static bool
+is_join_for_us(const HashJoin *join)
 {
 	const Hash *hash = (const Hash *) innerPlan(join);
 	const Plan *inner = outerPlan(hash);
@@ -51,40 +59,75 @@ is_for_us(const HashJoin *join)
 	/* those are a node's own, and keys are computed by two */
 	if (has_subplan((Node *) join->hashkeys, NULL) || has_subplan((Node *) hash->hashkeys, NULL))
 		return false;
-	return inner->plan_rows * (inner->plan_width + MAXALIGN(SizeofMinimalTupleHeader)) * FAR_FROM_FULL >=
-		get_hash_memory_limit();
+	return may_spill(inner->plan_rows, inner->plan_width, 0, get_hash_memory_limit());
 }
 
-static Plan *add_nodes(Plan *plan);
+/* There may be as many groups as rows, whatever the planner thinks. */
+static bool
+is_aggregate_for_us(const Agg *agg)
+{
+	return agg->aggstrategy == AGG_HASHED && agg->groupingSets == NIL && agg->chain == NIL &&
+		may_spill(outerPlan(agg)->plan_rows, agg->plan.plan_width, agg->transitionSpace, get_hash_memory_limit());
+}
+
+static bool
+is_sort_for_us(const Sort *sort)
+{
+	return may_spill(sort->plan.plan_rows, sort->plan.plan_width, 0, work_mem * (Size) 1024);
+}
+
+static Plan *add_nodes(Plan *plan, bool is_bounded);
 
 static void
-add_nodes_to_list(List *plans)
+add_nodes_to_list(List *plans, bool is_bounded)
 {
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		lfirst(lc) = add_nodes(lfirst(lc));
+		lfirst(lc) = add_nodes(lfirst(lc), is_bounded);
 }
 
-/* The plan with our nodes around joins that are for us. */
+/* Does the node hand on to those below that only the first rows are wanted, as core has it? */
+static bool
+hands_on_bound(const Plan *plan)
+{
+	return IsA(plan, Append) || IsA(plan, MergeAppend) || IsA(plan, Result) || IsA(plan, SubqueryScan) ||
+		IsA(plan, Gather) || IsA(plan, GatherMerge);
+}
+
+/*
+ * The plan with our nodes around those that are for us.  A sort of which only the first rows
+ * are wanted keeps no more than those, and is core's.
+ */
 static Plan *
-add_nodes(Plan *plan)
+add_nodes(Plan *plan, bool is_bounded)
 {
 	if (plan == NULL)
 		return NULL;
 	check_stack_depth();
-	plan->lefttree = add_nodes(plan->lefttree);
-	plan->righttree = add_nodes(plan->righttree);
+	if (IsA(plan, Sort) && !is_bounded && is_sort_for_us((Sort *) plan))
+	{
+		outerPlan(plan) = add_nodes(outerPlan(plan), false);
+		return sliced_spill_sort((Sort *) plan);
+	}
+	if (IsA(plan, Limit))
+		is_bounded = ((Limit *) plan)->limitCount != NULL;
+	else
+		is_bounded = is_bounded && hands_on_bound(plan);
+	plan->lefttree = add_nodes(plan->lefttree, is_bounded);
+	plan->righttree = add_nodes(plan->righttree, is_bounded);
 	if (IsA(plan, Append))
-		add_nodes_to_list(((Append *) plan)->appendplans);
+		add_nodes_to_list(((Append *) plan)->appendplans, is_bounded);
 	else if (IsA(plan, MergeAppend))
-		add_nodes_to_list(((MergeAppend *) plan)->mergeplans);
+		add_nodes_to_list(((MergeAppend *) plan)->mergeplans, is_bounded);
 	else if (IsA(plan, SubqueryScan))
-		((SubqueryScan *) plan)->subplan = add_nodes(((SubqueryScan *) plan)->subplan);
+		((SubqueryScan *) plan)->subplan = add_nodes(((SubqueryScan *) plan)->subplan, is_bounded);
 	else if (IsA(plan, CustomScan))
-		add_nodes_to_list(((CustomScan *) plan)->custom_plans);
-	else if (IsA(plan, HashJoin) && is_for_us((HashJoin *) plan))
+		add_nodes_to_list(((CustomScan *) plan)->custom_plans, false);
+	else if (IsA(plan, HashJoin) && is_join_for_us((HashJoin *) plan))
 		return sliced_spill_join((HashJoin *) plan);
+	else if (IsA(plan, Agg) && is_aggregate_for_us((Agg *) plan))
+		return sliced_spill_aggregate((Agg *) plan);
 	return plan;
 }
 
@@ -96,8 +139,8 @@ plan_query(Query *query, const char *query_string, int cursor_options,
 
 	if (sliced_temp_file_compression != SLICED_TEMP_FILES_OFF)
 	{
-		stmt->planTree = add_nodes(stmt->planTree);
-		add_nodes_to_list(stmt->subplans);
+		stmt->planTree = add_nodes(stmt->planTree, false);
+		add_nodes_to_list(stmt->subplans, false);
 	}
 	return stmt;
 }
@@ -106,8 +149,8 @@ void
 sliced_spill_settings(void)
 {
 	DefineCustomEnumVariable("sliced.temp_file_compression",
-							 "Compresses temporary files of hash joins that do not fit in memory.",
-							 "With \"auto\" as lz4 does it, while that makes them shorter.",
+							 "Compresses temporary files of hash joins, hash aggregates and sorts that do not fit in memory.",
+							 "With \"auto\" as lz4 does it, while that is worth its time.",
 							 &sliced_temp_file_compression,
 							 SLICED_TEMP_FILES_OFF,
 							 options,
@@ -120,5 +163,7 @@ sliced_spill_init(void)
 {
 	next_planner = planner_hook != NULL ? planner_hook : standard_planner;
 	planner_hook = plan_query;
-	sliced_spill_nodes_init();
+	sliced_spill_join_init();
+	sliced_spill_aggregate_init();
+	sliced_spill_sort_init();
 }

@@ -35,10 +35,14 @@ extern int	sliced_temp_file_compression;
 extern void sliced_spill_settings(void);
 extern void sliced_spill_init(void);
 
-/* Names of our nodes in plans. */
-extern void sliced_spill_nodes_init(void);
-
-/* The join with our nodes around it. */
+/* The node with ours around it. */
 extern Plan *sliced_spill_join(HashJoin *join);
+extern Plan *sliced_spill_aggregate(Agg *agg);
+extern Plan *sliced_spill_sort(Sort *sort);
+
+/* Their names in plans. */
+extern void sliced_spill_join_init(void);
+extern void sliced_spill_aggregate_init(void);
+extern void sliced_spill_sort_init(void);
 
 #endif

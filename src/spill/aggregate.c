@@ -1,0 +1,433 @@
+/*
+ * aggregate.c
+ *	  The nodes around a hash aggregate: see spill.h.
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "executor/executor.h"
+#include "executor/nodeAgg.h"
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "spill/node.h"
+#include "spill/spill.h"
+#include "utils/memutils.h"
+
+#define PARTITIONS_MIN	4
+#define PARTITIONS_MAX	1024
+
+/* Their blocks have this part of the memory at least. */
+#define BLOCKS_PART		16
+
+/* Rows that are still to be grouped. */
+typedef struct ToGroup
+{
+	SlicedTape	tape;
+	int			depth;
+} ToGroup;
+
+/* The node below. */
+typedef struct SlicedInput
+{
+	CustomScanState css;
+	struct SlicedGroups *groups;
+	TupleTableSlot *slot;		/* for rows from tapes */
+	TupleTableSlot *to_tape;	/* for the columns that are needed, if not all are */
+} SlicedInput;
+
+/* The node above, and what the two share. */
+typedef struct SlicedGroups
+{
+	CustomScanState css;
+	AggState   *agg;
+	SlicedInput *input;
+	PlanState  *side;			/* what is below us */
+	Size		limit;			/* of memory for groups: core's */
+	Size		blocks_room;	/* for those of partitions */
+	MemoryContext mcxt;
+	SlicedTapes tapes;
+	bool		is_switching;	/* a rescan is no more than the next pass */
+	bool		is_done;
+	bool		has_spilled;	/* core's table is not all there is, or was */
+
+	/* this pass */
+	ToGroup    *current;		/* NULL: rows come from below */
+	uint64		ngroups;		/* that were in the table when we last looked */
+	int			npartitions;	/* 0: the table is not full */
+	ToGroup    *partitions;
+	List	   *queue;			/* partitions to do, the current one not among them */
+
+	/* for EXPLAIN */
+	int			max_partitions;
+	int			passes;
+} SlicedGroups;
+
+/* ---- below the aggregate ---- */
+
+/* As core counts it. */
+static bool
+is_full(const AggState *agg, Size limit)
+{
+	return MemoryContextMemAllocated(agg->hash_metacxt, true) +
+		MemoryContextMemAllocated(agg->hashcontext->ecxt_per_tuple_memory, true) +
+		SLICED_AGG_TUPLES_MEMORY(agg) > limit;
+}
+
+/* From now on rows of other groups than those in the table go to partitions. */
+static void
+begin_partitions(SlicedGroups *g)
+{
+	const Agg  *plan = (const Agg *) g->agg->ss.ps.plan;
+	double		expected = g->current == NULL ? plan->numGroups : g->current->tape.rows / 8.0;
+	int			most = sliced_power_of_two((double) g->blocks_room / SLICED_BLOCK_MIN / 2 + 1,
+										   PARTITIONS_MIN, PARTITIONS_MAX);
+	MemoryContext old = MemoryContextSwitchTo(g->mcxt);
+
+	g->npartitions = sliced_power_of_two(1.5 * expected / Max(g->ngroups, 1), 4 * PARTITIONS_MIN, most);
+	g->partitions = palloc0(g->npartitions * sizeof(ToGroup));
+	g->tapes.block = sliced_block_length(g->blocks_room / g->npartitions);
+	for (int i = 0; i < g->npartitions; i++)
+	{
+		g->partitions[i].tape.tapes = &g->tapes;
+		g->partitions[i].depth = g->current == NULL ? 0 : g->current->depth + 1;
+	}
+	g->has_spilled = true;
+	g->max_partitions = Max(g->max_partitions, g->npartitions);
+	MemoryContextSwitchTo(old);
+}
+
+/* Is the row's group in core's table? */
+static bool
+has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
+{
+	AggStatePerHash perhash = &g->agg->perhash[0];
+	TupleTableSlot *key = perhash->hashslot;
+
+	slot_getsomeattrs(row, perhash->largestGrpColIdx);
+	ExecClearTuple(key);
+	for (int i = 0; i < perhash->numhashGrpCols; i++)
+	{
+		int			column = perhash->hashGrpColIdxInput[i] - 1;
+
+		key->tts_values[i] = row->tts_values[column];
+		key->tts_isnull[i] = row->tts_isnull[column];
+	}
+	ExecStoreVirtualTuple(key);
+	/* what equality and hashing leave there */
+	ResetExprContext(g->agg->tmpcontext);
+	return LookupTupleHashEntry(perhash->hashtable, key, NULL, hash) != NULL;
+}
+
+/* The row with NULLs in place of columns that nobody asks for. */
+static TupleTableSlot *
+needed_columns(const AggState *agg, TupleTableSlot *row, TupleTableSlot *to)
+{
+	if (agg->all_cols_needed)
+		return row;
+	slot_getsomeattrs(row, agg->max_colno_needed);
+	ExecClearTuple(to);
+	memset(to->tts_isnull, true, to->tts_tupleDescriptor->natts * sizeof(bool));
+	for (int i = -1; (i = bms_next_member(agg->colnos_needed, i)) > 0;)
+	{
+		to->tts_values[i - 1] = row->tts_values[i - 1];
+		to->tts_isnull[i - 1] = row->tts_isnull[i - 1];
+	}
+	return ExecStoreVirtualTuple(to);
+}
+
+static void
+put_row(SlicedGroups *g, TupleTableSlot *row, uint32 hash)
+{
+	ToGroup    *to = &g->partitions[sliced_partition_of(hash, g->npartitions, g->partitions[0].depth)];
+	bool		should_free;
+	MinimalTuple tuple = ExecFetchSlotMinimalTuple(needed_columns(g->agg, row, g->input->to_tape), &should_free);
+
+	sliced_tape_put(&to->tape, tuple);
+	if (should_free)
+		pfree(tuple);
+}
+
+static TupleTableSlot *
+read_row(SlicedGroups *g)
+{
+	MinimalTuple row;
+
+	if (g->current == NULL)
+		return sliced_next_row(g->side);
+	row = sliced_tape_get(&g->current->tape);
+	return row == NULL ? NULL : ExecStoreMinimalTuple(row, g->input->slot, false);
+}
+
+/* The next row for core's node, while its table is full, or has just got another group. */
+static TupleTableSlot *
+next_to_group(SlicedGroups *g)
+{
+	TupleTableSlot *row;
+	uint32		hash;
+
+	while ((row = read_row(g)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (g->npartitions == 0 && g->agg->hash_ngroups_current != g->ngroups)
+		{
+			g->ngroups = g->agg->hash_ngroups_current;
+			if (is_full(g->agg, g->limit))
+				begin_partitions(g);
+		}
+		if (g->npartitions == 0 || has_group(g, row, &hash))
+			return row;
+		put_row(g, row, hash);
+	}
+	for (int i = 0; i < g->npartitions; i++)
+		sliced_tape_finish(&g->partitions[i].tape);
+	return NULL;
+}
+
+/* As core calls it, without a detour: most rows of most aggregates only pass through. */
+static TupleTableSlot *
+input_next(PlanState *node)
+{
+	SlicedGroups *g = ((SlicedInput *) node)->groups;
+
+	if (g->npartitions == 0 && g->current == NULL && g->agg->hash_ngroups_current == g->ngroups)
+		return ExecProcNode(g->side);
+	return next_to_group(g);
+}
+
+static TupleTableSlot *
+input_exec(CustomScanState *node)
+{
+	return input_next(&node->ss.ps);
+}
+
+static void
+forget_rows(SlicedGroups *g)
+{
+	ListCell   *lc;
+
+	ExecClearTuple(g->input->slot);
+	if (g->current != NULL)
+		sliced_tape_free(&g->current->tape);
+	foreach(lc, g->queue)
+		sliced_tape_free(&((ToGroup *) lfirst(lc))->tape);
+	for (int i = 0; i < g->npartitions; i++)
+		sliced_tape_free(&g->partitions[i].tape);
+	MemoryContextReset(g->mcxt);
+	sliced_tapes_reset(&g->tapes);
+	g->current = NULL;
+	g->ngroups = 0;
+	g->npartitions = 0;
+	g->partitions = NULL;
+	g->queue = NIL;
+	g->is_done = g->has_spilled = false;
+}
+
+static void
+input_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	SlicedInput *input = (SlicedInput *) node;
+	TupleDesc	desc;
+
+	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, eflags);
+	desc = ExecGetResultType(outerPlanState(node));
+	input->slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
+	input->to_tape = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
+	sliced_any_slots(node);
+	node->ss.ps.ExecProcNode = input_next;
+}
+
+static void
+input_rescan(CustomScanState *node)
+{
+	SlicedGroups *g = ((SlicedInput *) node)->groups;
+
+	if (g->is_switching)
+		return;
+	forget_rows(g);
+	if (outerPlanState(node)->chgParam == NULL)
+		ExecReScan(outerPlanState(node));
+}
+
+static void
+input_end(CustomScanState *node)
+{
+	ExecEndNode(outerPlanState(node));
+}
+
+static const CustomExecMethods input_run = {
+	.CustomName = "SlicedInput",
+	.BeginCustomScan = input_begin,
+	.ExecCustomScan = input_exec,
+	.EndCustomScan = input_end,
+	.ReScanCustomScan = input_rescan
+};
+
+static Node *
+input_create(CustomScan *plan)
+{
+	SlicedInput *input = palloc0(sizeof(SlicedInput));
+
+	NodeSetTag(input, T_CustomScanState);
+	input->css.methods = &input_run;
+	return (Node *) input;
+}
+
+/* ---- above the aggregate ---- */
+
+/* Core's own spilling must not begin: we see to it that there is no need. */
+static void
+lift_limits(AggState *agg)
+{
+	agg->hash_mem_limit = SIZE_MAX;
+	agg->hash_ngroups_limit = PG_UINT64_MAX;
+}
+
+static void
+groups_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	SlicedGroups *g = (SlicedGroups *) node;
+	Size		allowed = get_hash_memory_limit();
+
+	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, eflags);
+	g->agg = castNode(AggState, outerPlanState(node));
+	g->input = (SlicedInput *) outerPlanState(g->agg);
+	g->input->groups = g;
+	g->side = outerPlanState(g->input);
+	g->limit = g->agg->hash_mem_limit;
+	g->blocks_room = Max(allowed - Min(g->limit, allowed), allowed / BLOCKS_PART);
+	g->limit = Min(g->limit, allowed - g->blocks_room);
+	g->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced groups", ALLOCSET_DEFAULT_SIZES);
+	sliced_tapes_init(&g->tapes, g->mcxt);
+	lift_limits(g->agg);
+	sliced_any_slots(node);
+}
+
+/* Turn to the next partition; false if there is none. */
+static bool
+next_partition(SlicedGroups *g)
+{
+	MemoryContext old = MemoryContextSwitchTo(g->mcxt);
+
+	if (g->current != NULL)
+		sliced_tape_free(&g->current->tape);
+	g->current = NULL;
+	for (int i = g->npartitions; i-- > 0;)
+		if (g->partitions[i].tape.rows > 0)
+			g->queue = lcons(&g->partitions[i], g->queue);
+	g->npartitions = 0;
+	g->partitions = NULL;
+	g->ngroups = 0;
+	if (g->queue != NIL)
+	{
+		g->current = linitial(g->queue);
+		g->queue = list_delete_first(g->queue);
+		g->passes++;
+	}
+	MemoryContextSwitchTo(old);
+	return g->current != NULL;
+}
+
+/* Core's node makes its table for as many groups as memory has room for. */
+static void
+rescan_groups(SlicedGroups *g, bool next_pass)
+{
+	PlanState  *input = &g->input->css.ss.ps;
+	PlanState  *forced = next_pass || g->has_spilled ? input : NULL;
+
+	g->agg->hash_mem_limit = g->limit;
+	g->is_switching = next_pass;
+	if (next_pass)
+		sliced_next_pass(&g->agg->ss.ps, &input, 1, forced);
+	else
+		sliced_rescan(&g->agg->ss.ps, &input, 1, forced);
+	g->is_switching = false;
+	lift_limits(g->agg);
+}
+
+static TupleTableSlot *
+groups_next(CustomScanState *node)
+{
+	SlicedGroups *g = (SlicedGroups *) node;
+
+	while (!g->is_done)
+	{
+		TupleTableSlot *slot = ExecProcNode(&g->agg->ss.ps);
+
+		if (!TupIsNull(slot))
+			return slot;
+		g->is_done = !next_partition(g);
+		if (!g->is_done)
+			rescan_groups(g, true);
+	}
+	return NULL;
+}
+
+static void
+groups_rescan(CustomScanState *node)
+{
+	SlicedGroups *g = (SlicedGroups *) node;
+
+	rescan_groups(g, false);
+	g->is_done = false;
+}
+
+static void
+groups_end(CustomScanState *node)
+{
+	SlicedGroups *g = (SlicedGroups *) node;
+
+	forget_rows(g);
+	ExecEndNode(outerPlanState(node));
+}
+
+static void
+groups_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	SlicedGroups *g = (SlicedGroups *) node;
+
+	if (!es->analyze || g->passes == 0)
+		return;
+	ExplainPropertyInteger("Partitions", NULL, g->max_partitions, es);
+	ExplainPropertyInteger("Passes", NULL, g->passes, es);
+	sliced_explain_tapes(&g->tapes, es);
+}
+
+static const CustomExecMethods groups_run = {
+	.CustomName = "SlicedGroups",
+	.BeginCustomScan = groups_begin,
+	.ExecCustomScan = groups_next,
+	.EndCustomScan = groups_end,
+	.ReScanCustomScan = groups_rescan,
+	.ExplainCustomScan = groups_explain
+};
+
+static Node *
+groups_create(CustomScan *plan)
+{
+	SlicedGroups *g = palloc0(sizeof(SlicedGroups));
+
+	NodeSetTag(g, T_CustomScanState);
+	g->css.methods = &groups_run;
+	return (Node *) g;
+}
+
+/* ---- plans ---- */
+
+static const CustomScanMethods groups_plan = {"Sliced Spill Groups", groups_create};
+static const CustomScanMethods input_plan = {"Sliced Groups", input_create};
+
+Plan *
+sliced_spill_aggregate(Agg *agg)
+{
+	int			id = agg->plan.plan_node_id;
+
+	outerPlan(agg) = &sliced_node_above(outerPlan(agg), &input_plan, id, 0)->scan.plan;
+	return &sliced_node_above(&agg->plan, &groups_plan, id, 2)->scan.plan;
+}
+
+void
+sliced_spill_aggregate_init(void)
+{
+	RegisterCustomScanMethods(&groups_plan);
+	RegisterCustomScanMethods(&input_plan);
+}

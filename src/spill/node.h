@@ -1,0 +1,74 @@
+/*
+ * node.h
+ *	  What our nodes around those of core have in common: see spill.h.
+ */
+#ifndef SLICED_SPILL_NODE_H
+#define SLICED_SPILL_NODE_H
+
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "port/pg_bitutils.h"
+#include "spill/tape.h"
+
+/* Blocks on tape are as long as memory allows for all that are in memory at a time, within these. */
+#define SLICED_BLOCK_MIN	(8 * 1024)
+#define SLICED_BLOCK_MAX	(64 * 1024)
+
+static inline uint32
+sliced_block_length(Size room)
+{
+	return Min(Max(room, SLICED_BLOCK_MIN), SLICED_BLOCK_MAX) & ~(uint32) 7;
+}
+
+/* Which of so many partitions, a power of two, after so many splits? */
+static inline int
+sliced_partition_of(uint32 hash, int npartitions, int depth)
+{
+	for (; depth > 0; depth--)
+		hash = murmurhash32(hash + depth);
+	return hash & (npartitions - 1);
+}
+
+/* The power of two that is 'n' or more, within limits that are powers of two. */
+static inline int
+sliced_power_of_two(double n, int least, int most)
+{
+	int			result = least;
+
+	while (result < n && result < most)
+		result *= 2;
+	return result;
+}
+
+/* ---- plans ---- */
+
+/*
+ * A node of ours above this one, with the same columns; the 'n'th one, of three at most,
+ * around the node of core's that has this number.
+ */
+extern CustomScan *sliced_node_above(Plan *plan, const CustomScanMethods *methods, int core_id, int n);
+
+/* ---- states ---- */
+
+/* Rows that are returned are minimal tuples, or whatever the node below returns. */
+extern void sliced_any_slots(CustomScanState *node);
+
+/* The next row of a node; NULL, and no empty slot, behind the last one. */
+extern TupleTableSlot *sliced_next_row(PlanState *node);
+
+/*
+ * Have core's node begin anew at once, and those below it as well.  If 'forced', which
+ * is one of them, they forget what they have made of the rows that they had from there.
+ */
+extern void sliced_rescan(PlanState *core, PlanState **below, int nbelow, PlanState *forced);
+
+/* The same as part of one and the same loop, as far as EXPLAIN is concerned. */
+extern void sliced_next_pass(PlanState *core, PlanState **below, int nbelow, PlanState *forced);
+
+/* What EXPLAIN (ANALYZE) says of tapes. */
+extern void sliced_explain_tapes(const SlicedTapes *tapes, struct ExplainState *es);
+
+#endif

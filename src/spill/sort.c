@@ -1,0 +1,504 @@
+/*
+ * sort.c
+ *	  The nodes around a sort: see spill.h.
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "executor/executor.h"
+#include "lib/binaryheap.h"
+#include "miscadmin.h"
+#include "spill/node.h"
+#include "spill/spill.h"
+#include "utils/memutils.h"
+#include "utils/sortsupport.h"
+#include "utils/tuplesort.h"
+
+/* A run takes so much of the memory, so that core's sort does not begin to spill by itself. */
+#define RUN_PART		0.92
+
+/* The rows until core is asked again what it has taken, as a part of those that would fill it. */
+#define ROWS_PART		16
+
+/* Runs are merged so many at a time, at most. */
+#define MERGED_MIN		6
+#define MERGED_MAX		512
+
+/* A sorted run; while it is merged, its next row and that row's first key. */
+typedef struct Run
+{
+	SlicedTape	tape;
+	int			number;
+	TupleTableSlot *slot;
+	Datum		key;
+	bool		key_is_null;
+} Run;
+
+/* The node below. */
+typedef struct SlicedRuns
+{
+	CustomScanState css;
+	struct SlicedSort *sorted;
+} SlicedRuns;
+
+/* The node above, and what the two share. */
+typedef struct SlicedSort
+{
+	CustomScanState css;
+	SortState  *sort;
+	SlicedRuns *runs;
+	PlanState  *side;			/* what is below us */
+	bool		is_cores;		/* rows are wanted backward, again, or from a mark */
+	Size		allowed;
+	MemoryContext mcxt;
+	SlicedTapes tapes;
+	bool		is_switching;	/* a rescan is no more than the next run */
+
+	/* the run that is being sorted */
+	uint64		nrows;
+	uint64		ask_at;			/* so many rows: how much memory is taken? */
+	bool		is_last;		/* its end was that of all rows */
+	bool		is_read;		/* it was the only one: rows come from core's sort */
+
+	/* all runs, in the order of their rows */
+	List	   *all;
+	int			nruns;			/* ever made */
+	SortSupport keys;
+	binaryheap *heap;			/* those that are merged; NULL: not yet */
+	Run		   *returned;		/* its row was the last one returned */
+
+	/* for EXPLAIN */
+	int			max_runs;
+	int			merges;
+} SlicedSort;
+
+/* ---- below the sort ---- */
+
+static Size
+taken_by(SortState *sort)
+{
+	TuplesortInstrumentation stats;
+
+	tuplesort_get_stats((Tuplesortstate *) sort->tuplesortstate, &stats);
+	/* it has begun to spill after all, by reason of a very long row */
+	if (stats.spaceType == SORT_SPACE_TYPE_DISK)
+		return SIZE_MAX;
+	return stats.spaceUsed * (Size) 1024;
+}
+
+/* Has core's sort taken its memory?  If not, from which row on is it to be asked again? */
+static bool
+run_is_full(SlicedSort *s)
+{
+	Size		taken;
+	Size		most = RUN_PART * s->allowed;
+
+	taken = taken_by(s->sort);
+	if (taken >= most)
+		return true;
+	s->ask_at += Max(1, s->nrows * ((double) (most - taken) / taken) / ROWS_PART);
+	return false;
+}
+
+/* As core calls it, without a detour. */
+static TupleTableSlot *
+runs_next(PlanState *node)
+{
+	SlicedSort *s = ((SlicedRuns *) node)->sorted;
+	TupleTableSlot *row;
+
+	if (s->nrows >= s->ask_at && s->nrows > 0 && !s->is_cores && run_is_full(s))
+		return NULL;
+	row = ExecProcNode(s->side);
+	s->is_last = TupIsNull(row);
+	s->nrows++;
+	return row;
+}
+
+static TupleTableSlot *
+runs_exec(CustomScanState *node)
+{
+	return runs_next(&node->ss.ps);
+}
+
+static void
+runs_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, eflags);
+	sliced_any_slots(node);
+	node->ss.ps.ExecProcNode = runs_next;
+}
+
+static void
+forget_runs(SlicedSort *s)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->all)
+		sliced_tape_free(&((Run *) lfirst(lc))->tape);
+	MemoryContextReset(s->mcxt);
+	sliced_tapes_reset(&s->tapes);
+	s->nrows = s->ask_at = 0;
+	s->is_last = s->is_read = false;
+	s->all = NIL;
+	s->nruns = 0;
+	s->keys = NULL;
+	s->heap = NULL;
+	s->returned = NULL;
+}
+
+static void
+runs_rescan(CustomScanState *node)
+{
+	SlicedSort *s = ((SlicedRuns *) node)->sorted;
+
+	if (s->is_switching)
+		return;
+	forget_runs(s);
+	if (outerPlanState(node)->chgParam == NULL)
+		ExecReScan(outerPlanState(node));
+}
+
+static void
+runs_end(CustomScanState *node)
+{
+	ExecEndNode(outerPlanState(node));
+}
+
+static const CustomExecMethods runs_run = {
+	.CustomName = "SlicedRuns",
+	.BeginCustomScan = runs_begin,
+	.ExecCustomScan = runs_exec,
+	.EndCustomScan = runs_end,
+	.ReScanCustomScan = runs_rescan
+};
+
+static Node *
+runs_create(CustomScan *plan)
+{
+	SlicedRuns *runs = palloc0(sizeof(SlicedRuns));
+
+	NodeSetTag(runs, T_CustomScanState);
+	runs->css.methods = &runs_run;
+	return (Node *) runs;
+}
+
+/* ---- writing runs ---- */
+
+static Run *
+new_run(SlicedSort *s)
+{
+	Run		   *run = MemoryContextAllocZero(s->mcxt, sizeof(Run));
+	MemoryContext old = MemoryContextSwitchTo(s->mcxt);
+
+	run->tape.tapes = &s->tapes;
+	run->number = s->nruns++;
+	s->all = lappend(s->all, run);
+	MemoryContextSwitchTo(old);
+	return run;
+}
+
+static void
+put_row(Run *run, TupleTableSlot *slot)
+{
+	bool		should_free;
+	MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &should_free);
+
+	sliced_tape_put(&run->tape, row);
+	if (should_free)
+		pfree(row);
+}
+
+/* All runs, one block of each in memory: how long may it be? */
+static uint32
+block_length(const SlicedSort *s)
+{
+	const Plan *plan = s->side->plan;
+	double		runs = plan->plan_rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)) / s->allowed;
+
+	return sliced_block_length(s->allowed / Max(runs, 1));
+}
+
+/* Write the run that core has sorted, and all behind it. */
+static void
+write_runs(SlicedSort *s, TupleTableSlot *slot)
+{
+	PlanState  *below = &s->runs->css.ss.ps;
+
+	s->tapes.block = block_length(s);
+	for (;;)
+	{
+		Run		   *run = new_run(s);
+
+		for (; !TupIsNull(slot); slot = ExecProcNode(&s->sort->ss.ps))
+			put_row(run, slot);
+		sliced_tape_finish(&run->tape);
+		s->nrows = s->ask_at = 0;
+		/* behind the last one as well: what it takes is for merging */
+		s->is_switching = true;
+		sliced_next_pass(&s->sort->ss.ps, &below, 1, below);
+		s->is_switching = false;
+		if (s->is_last)
+			break;
+		slot = ExecProcNode(&s->sort->ss.ps);
+	}
+	s->max_runs = Max(s->max_runs, s->nruns);
+}
+
+/* ---- merging runs ---- */
+
+/* Which run's row comes first?  The heap has what comes last at its top. */
+static int
+compare_runs(Datum a, Datum b, void *arg)
+{
+	SlicedSort *s = arg;
+	Run		   *one = (Run *) DatumGetPointer(a);
+	Run		   *two = (Run *) DatumGetPointer(b);
+	int			result = ApplySortComparator(one->key, one->key_is_null, two->key, two->key_is_null, s->keys);
+	const Sort *plan = (const Sort *) s->sort->ss.ps.plan;
+
+	for (int i = 1; result == 0 && i < plan->numCols; i++)
+	{
+		bool		null1;
+		bool		null2;
+		Datum		key1 = slot_getattr(one->slot, s->keys[i].ssup_attno, &null1);
+		Datum		key2 = slot_getattr(two->slot, s->keys[i].ssup_attno, &null2);
+
+		result = ApplySortComparator(key1, null1, key2, null2, &s->keys[i]);
+	}
+	if (result == 0)
+		return two->number - one->number;
+	return -result;
+}
+
+static void
+make_keys(SlicedSort *s)
+{
+	const Sort *plan = (const Sort *) s->sort->ss.ps.plan;
+
+	s->keys = palloc0(plan->numCols * sizeof(SortSupportData));
+	for (int i = 0; i < plan->numCols; i++)
+	{
+		s->keys[i].ssup_cxt = CurrentMemoryContext;
+		s->keys[i].ssup_collation = plan->collations[i];
+		s->keys[i].ssup_nulls_first = plan->nullsFirst[i];
+		s->keys[i].ssup_attno = plan->sortColIdx[i];
+		PrepareSortSupportFromOrderingOp(plan->sortOperators[i], &s->keys[i]);
+	}
+}
+
+/* The run's next row; false, and its file is gone, if there is none. */
+static bool
+read_run(SlicedSort *s, Run *run)
+{
+	MinimalTuple row = sliced_tape_get(&run->tape);
+
+	if (row == NULL)
+	{
+		ExecClearTuple(run->slot);
+		sliced_tape_free(&run->tape);
+		s->all = list_delete_ptr(s->all, run);
+		return false;
+	}
+	ExecStoreMinimalTuple(row, run->slot, false);
+	run->key = slot_getattr(run->slot, s->keys[0].ssup_attno, &run->key_is_null);
+	return true;
+}
+
+/* Merge the first 'n' runs. */
+static void
+begin_merge(SlicedSort *s, int n)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->mcxt);
+	List	   *runs = list_copy(s->all);
+
+	if (s->keys == NULL)
+		make_keys(s);
+	s->heap = binaryheap_allocate(n, compare_runs, s);
+	for (int i = 0; i < n; i++)
+	{
+		Run		   *run = list_nth(runs, i);
+
+		run->slot = MakeTupleTableSlot(ExecGetResultType(s->side), &TTSOpsMinimalTuple);
+		if (read_run(s, run))
+			binaryheap_add_unordered(s->heap, PointerGetDatum(run));
+	}
+	binaryheap_build(s->heap);
+	s->returned = NULL;
+	MemoryContextSwitchTo(old);
+}
+
+static TupleTableSlot *
+next_merged(SlicedSort *s)
+{
+	ExprContext *econtext = s->css.ss.ps.ps_ExprContext;
+	Run		   *run = s->returned;
+
+	s->returned = NULL;
+	if (run != NULL)
+	{
+		/* comparing may leave something */
+		MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+
+		if (read_run(s, run))
+			binaryheap_replace_first(s->heap, PointerGetDatum(run));
+		else
+			(void) binaryheap_remove_first(s->heap);
+		MemoryContextSwitchTo(old);
+		ResetExprContext(econtext);
+	}
+	if (binaryheap_empty(s->heap))
+		return NULL;
+	s->returned = (Run *) DatumGetPointer(binaryheap_first(s->heap));
+	return s->returned->slot;
+}
+
+/* Merge runs to longer ones until memory has room for a block of each. */
+static void
+merge_most(SlicedSort *s)
+{
+	int			most = s->allowed / (s->tapes.block + sizeof(Run));
+
+	most = Min(Max(most, MERGED_MIN), MERGED_MAX);
+	while (list_length(s->all) > most)
+	{
+		TupleTableSlot *slot;
+		Run		   *run;
+
+		/* no more than are needed for the last merge to be a full one */
+		begin_merge(s, Min(most, list_length(s->all) - most + 1));
+		run = new_run(s);
+		while ((slot = next_merged(s)) != NULL)
+			put_row(run, slot);
+		sliced_tape_finish(&run->tape);
+		binaryheap_free(s->heap);
+		s->merges++;
+	}
+	begin_merge(s, list_length(s->all));
+}
+
+/* ---- above the sort ---- */
+
+static void
+sorted_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	SlicedSort *s = (SlicedSort *) node;
+
+	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, eflags);
+	s->sort = castNode(SortState, outerPlanState(node));
+	s->runs = (SlicedRuns *) outerPlanState(s->sort);
+	s->runs->sorted = s;
+	s->side = outerPlanState(s->runs);
+	s->is_cores = (eflags & (EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)) != 0;
+	s->allowed = work_mem * (Size) 1024;
+	s->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced runs", ALLOCSET_DEFAULT_SIZES);
+	sliced_tapes_init(&s->tapes, s->mcxt);
+	sliced_any_slots(node);
+}
+
+static TupleTableSlot *
+sorted_next(CustomScanState *node)
+{
+	SlicedSort *s = (SlicedSort *) node;
+	TupleTableSlot *slot;
+
+	if (s->heap == NULL)
+	{
+		slot = ExecProcNode(&s->sort->ss.ps);
+		if (s->is_cores || s->is_read || s->is_last)
+		{
+			s->is_read = true;
+			return slot;
+		}
+		write_runs(s, slot);
+		merge_most(s);
+	}
+	return next_merged(s);
+}
+
+static void
+sorted_rescan(CustomScanState *node)
+{
+	SlicedSort *s = (SlicedSort *) node;
+	PlanState  *below = &s->runs->css.ss.ps;
+
+	sliced_rescan(&s->sort->ss.ps, &below, 1, s->nruns > 0 ? below : NULL);
+}
+
+static void
+sorted_end(CustomScanState *node)
+{
+	forget_runs((SlicedSort *) node);
+	ExecEndNode(outerPlanState(node));
+}
+
+static void
+sorted_mark(CustomScanState *node)
+{
+	ExecMarkPos(outerPlanState(node));
+}
+
+static void
+sorted_restore(CustomScanState *node)
+{
+	ExecRestrPos(outerPlanState(node));
+}
+
+static void
+sorted_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	SlicedSort *s = (SlicedSort *) node;
+
+	if (!es->analyze || s->max_runs == 0)
+		return;
+	ExplainPropertyInteger("Runs", NULL, s->max_runs, es);
+	if (s->merges > 0)
+		ExplainPropertyInteger("Merges Before", NULL, s->merges, es);
+	sliced_explain_tapes(&s->tapes, es);
+}
+
+static const CustomExecMethods sorted_run = {
+	.CustomName = "SlicedSort",
+	.BeginCustomScan = sorted_begin,
+	.ExecCustomScan = sorted_next,
+	.EndCustomScan = sorted_end,
+	.ReScanCustomScan = sorted_rescan,
+	.MarkPosCustomScan = sorted_mark,
+	.RestrPosCustomScan = sorted_restore,
+	.ExplainCustomScan = sorted_explain
+};
+
+static Node *
+sorted_create(CustomScan *plan)
+{
+	SlicedSort *s = palloc0(sizeof(SlicedSort));
+
+	NodeSetTag(s, T_CustomScanState);
+	s->css.methods = &sorted_run;
+	return (Node *) s;
+}
+
+/* ---- plans ---- */
+
+static const CustomScanMethods sorted_plan = {"Sliced Spill Runs", sorted_create};
+static const CustomScanMethods runs_plan = {"Sliced Runs", runs_create};
+
+Plan *
+sliced_spill_sort(Sort *sort)
+{
+	int			id = sort->plan.plan_node_id;
+	CustomScan *above;
+
+	outerPlan(sort) = &sliced_node_above(outerPlan(sort), &runs_plan, id, 0)->scan.plan;
+	above = sliced_node_above(&sort->plan, &sorted_plan, id, 2);
+	/* a cursor goes backward as it would without us */
+	above->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	return &above->scan.plan;
+}
+
+void
+sliced_spill_sort_init(void)
+{
+	RegisterCustomScanMethods(&sorted_plan);
+	RegisterCustomScanMethods(&runs_plan);
+}
