@@ -1,0 +1,151 @@
+-- Hash aggregates and sorts that do not fit in memory, with compressed temporary files.  Core's are the oracle.
+LOAD 'pg_sliced';
+CREATE SCHEMA spill_groups;
+SET search_path = spill_groups, public;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SET max_parallel_workers_per_gather = 0;
+
+CREATE TABLE a AS SELECT i AS id, nullif(i * 7919 % 3000, 7) AS k, 'key' || i % 2500 AS t, repeat(md5(i::text), i % 5) AS w,
+    CASE WHEN i % 2000 = 0 THEN repeat('long ', 100000) END AS big FROM generate_series(1, 9000) i;
+ANALYZE a;
+
+-- the same rows, in the same order if there is one; and are they really written, around which node?
+CREATE FUNCTION compare(query text, ordered bool DEFAULT false, OUT same bool, OUT nodes text) LANGUAGE plpgsql AS $$
+DECLARE
+    rows text := format('SELECT md5(string_agg(r::text, chr(10) ORDER BY %s)) FROM (SELECT q::text AS r, row_number() OVER () AS n FROM (%s) q) p',
+        CASE WHEN ordered THEN 'n' ELSE 'r' END, query);
+    plain text;
+    compressed text;
+    line text;
+    node text;
+    codec text;
+BEGIN
+    same := true;
+    SET LOCAL sliced.temp_file_compression = off;
+    EXECUTE rows INTO plain;
+    FOREACH codec IN ARRAY '{auto,pglz,lz4,zstd}'::text[] LOOP
+        PERFORM set_config('sliced.temp_file_compression', codec, true);
+        EXECUTE rows INTO compressed;
+        same := same AND plain IS NOT DISTINCT FROM compressed;
+    END LOOP;
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING off, COSTS off) ' || query LOOP
+        node := coalesce(substring(line, 'Sliced Spill[ A-Za-z]*\w'), node);
+        IF line ~ 'Spilled Rows: [1-9]' AND (nodes IS NULL OR nodes !~ node) THEN
+            nodes := concat_ws(', ', nodes, node);
+        END IF;
+    END LOOP;
+END $$;
+
+-- ---- groups ----
+SET enable_sort = off;
+SELECT c.* FROM compare('SELECT k, count(*), sum(id), max(w), min(length(big)) FROM a GROUP BY k') c;
+SELECT c.* FROM compare('SELECT t, k, array_agg(id), string_agg(w, '','') FROM a GROUP BY t, k') c;
+SELECT c.* FROM compare('SELECT DISTINCT w FROM a') c;
+SELECT c.* FROM compare('SELECT big, id, count(*) FROM a GROUP BY big, id') c;
+SELECT c.* FROM compare('SELECT t COLLATE "C" AS t, count(*) FILTER (WHERE id % 2 = 0) FROM a GROUP BY 1 HAVING count(*) > 3') c;
+SELECT c.* FROM compare('SELECT k FROM a UNION SELECT id FROM a WHERE id < 5000') c;
+-- groups are rescanned, with parameters and without
+SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT count(*) AS n FROM (SELECT k, count(*) FROM a WHERE id % 5 <> g GROUP BY k OFFSET 0) p) q') c;
+SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT count(*) AS n FROM (SELECT k, sum(id + g) AS s FROM a GROUP BY k OFFSET 0) p WHERE s % 2 = 0) q') c;
+SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 5) g LEFT JOIN LATERAL (SELECT count(*) AS n FROM (SELECT k, count(*) AS c FROM a WHERE k < g * g * 100 GROUP BY k OFFSET g LIMIT g * 500) p) q ON true') c;
+SELECT c.* FROM compare('SELECT id, (SELECT count(*) FROM (SELECT k, max(w) FROM a WHERE a.id > o.id GROUP BY k OFFSET 0) p) AS n FROM a o WHERE id % 3000 = 3') c;
+-- ends early, then again
+SELECT c.* FROM compare('SELECT count(*) FROM generate_series(1, 3) g, LATERAL (SELECT k, count(*) AS c FROM a GROUP BY k HAVING g > 0 LIMIT g * 900) q') c;
+-- more groups of one hash than fit
+SET client_min_messages = warning;
+CREATE TYPE dull;
+CREATE FUNCTION dull_in(cstring) RETURNS dull LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION dull_out(dull) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE dull (INPUT = dull_in, OUTPUT = dull_out, LIKE = int4);
+RESET client_min_messages;
+CREATE CAST (int AS dull) WITHOUT FUNCTION;
+CREATE FUNCTION dull_equals(dull, dull) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE FUNCTION dull_hash(dull) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+CREATE OPERATOR = (leftarg = dull, rightarg = dull, procedure = dull_equals, hashes);
+CREATE OPERATOR CLASS dull_ops DEFAULT FOR TYPE dull USING hash AS OPERATOR 1 =, FUNCTION 1 dull_hash(dull);
+SELECT c.* FROM compare('SELECT d::text, count(*), sum(n) FROM (SELECT (i % 700)::dull AS d, i AS n FROM generate_series(1, 1500) i) q GROUP BY d') c;
+SET enable_sort = on;
+
+-- ---- sorts ----
+SET enable_hashagg = off;
+SELECT c.* FROM compare('SELECT k, id FROM a ORDER BY k DESC NULLS LAST, id', true) c;
+SELECT c.* FROM compare('SELECT w, t, id, length(big) FROM a ORDER BY t COLLATE "C", w DESC, id', true) c;
+SELECT c.* FROM compare('SELECT big, id FROM a ORDER BY id % 10, big, id', true) c;
+SELECT c.* FROM compare('SELECT k FROM a ORDER BY k', true) c;
+SELECT c.* FROM compare('SELECT id::numeric / 7 AS x FROM a ORDER BY w, 1', true) c;
+SELECT c.* FROM compare('SELECT t, count(*), array_agg(id) FROM (SELECT * FROM a ORDER BY t, id OFFSET 0) a GROUP BY t') c;
+SELECT c.* FROM compare('SELECT id, sum(id) OVER (PARTITION BY t ORDER BY id) AS s, lag(w) OVER (ORDER BY t, id) AS l FROM a') c;
+SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT string_agg(id::text, '','') AS n FROM (SELECT id FROM a WHERE id % 5 <> g ORDER BY w, id OFFSET 0) p) q') c;
+SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT id AS n FROM (SELECT id, w FROM a WHERE id < g * g * 500 ORDER BY w, id OFFSET 0) p WHERE id > g) q', true) c;
+SET enable_hashjoin = off;
+SET enable_nestloop = off;
+SELECT c.* FROM compare('SELECT a.id, b.id AS other, b.w FROM a JOIN a b ON a.k = b.k AND a.t <> b.t') c;
+SET enable_material = off;
+SELECT c.* FROM compare('SELECT a.id, b.id AS other, b.w FROM a LEFT JOIN a b ON a.k = b.k AND a.t <> b.t') c;
+RESET enable_material;
+RESET enable_hashjoin;
+RESET enable_nestloop;
+-- of the first rows only those are kept
+SET sliced.temp_file_compression = lz4;
+EXPLAIN (COSTS off) SELECT * FROM a ORDER BY w LIMIT 10;
+EXPLAIN (COSTS off) SELECT * FROM a ORDER BY w OFFSET 10;
+
+-- ---- cursors: backward is core's way ----
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM a ORDER BY w, id;
+MOVE 8000 IN c;
+FETCH 2 FROM c;
+MOVE BACKWARD 5000 IN c;
+FETCH 2 FROM c;
+DECLARE d NO SCROLL CURSOR FOR SELECT id FROM a ORDER BY w, id;
+MOVE 8000 IN d;
+FETCH 2 FROM d;
+FETCH BACKWARD 1 FROM d;
+ROLLBACK;
+BEGIN;
+DECLARE d NO SCROLL CURSOR WITH HOLD FOR SELECT id FROM a ORDER BY w, id;
+MOVE 10 IN d;
+COMMIT;
+FETCH 2 FROM d;
+CLOSE d;
+
+-- ---- EXPLAIN ----
+RESET enable_hashagg;
+CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING off, COSTS off, SUMMARY off, BUFFERS off) ' || query LOOP
+        RETURN NEXT regexp_replace(regexp_replace(line, '((Partitions|Passes|Runs|Spilled Rows|Spilled Raw|Spilled Stored|Memory|Memory Usage|Merges Before): +)\d+', '\1N'), 'rows=(\d+)\.00 ', 'rows=\1 ');
+    END LOOP;
+END $$;
+SET enable_sort = off;
+SELECT * FROM explained('SELECT k, count(*) FROM a GROUP BY k') x WHERE x !~ 'Batches';
+RESET enable_sort;
+SELECT * FROM explained('SELECT k, t FROM a ORDER BY w') x WHERE x !~ 'Merges Before';
+
+-- ---- whole columns that nobody asks for are not written ----
+SET enable_sort = off;
+CREATE FUNCTION spilled(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING off, COSTS off) ' || query LOOP
+        IF line ~ 'Spilled Raw' THEN
+            RETURN substring(line, '\d+');
+        END IF;
+    END LOOP;
+END $$;
+SELECT spilled('SELECT k, max(w) FROM a GROUP BY k') > 3 * spilled('SELECT k, max(id) FROM a GROUP BY k') AS fewer;
+RESET enable_sort;
+
+-- ---- set when a statement is planned, and not when it runs ----
+PREPARE p AS SELECT count(*), sum(k) FROM (SELECT k FROM a GROUP BY k OFFSET 0) q;
+EXECUTE p;
+SET sliced.temp_file_compression = off;
+EXECUTE p;
+DEALLOCATE p;
+
+SET client_min_messages = warning;
+DROP SCHEMA spill_groups CASCADE;
