@@ -215,6 +215,13 @@ part_core() {
     "$root/test/core/run"
 }
 
+# PostgreSQL's regression tests with as little memory as can be, and our nodes in
+# all plans if limits are tiny: whatever spills must come back.
+part_spill() {
+    need bzip2
+    CORE_AM=spill CORE_SUITES=regress "$root/test/core/run"
+}
+
 # The regression tests again, on a server under valgrind.
 part_valgrind() {
     need valgrind
@@ -229,7 +236,7 @@ part_valgrind() {
 # one, as concurrency is the same whatever the lengths.
 part_tiny() {
     env -u PGS_TREE VERBOSE=1 CORE_SUITES="${CORE_SUITES:-regress}" \
-        "$root/dev" test --tiny unit regress isolation model core
+        "$root/dev" test --tiny unit regress isolation model core spill
 }
 
 # Failures at every stop point, in a build that has them.
@@ -281,6 +288,7 @@ has() {
         model) [ -d "$root/test/model" ] ;;
         soak) [ -d "$root/test/soak" ] ;;
         unit | fuzz | core | package | citus) [ -x "$root/test/$1/run" ] ;;
+        spill) [ -x "$root/test/core/run" ] ;;
         bench) [ -x "$root/bench/run" ] ;;
         *) die "there is no test part \"$1\"" ;;
     esac

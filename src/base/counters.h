@@ -53,6 +53,19 @@ typedef enum SlicedCounter
 	SLICED_N_COUNTERS = SLICED_STORED_WRITTEN + SLICED_N_CODECS
 } SlicedCounter;
 
+/*
+ * Compressed temporary files are booked under this in place of a toast relation, which
+ * none can have, by the kind of node in place of a column's number.  Their counters are
+ * others, at the places of those above, but for bytes, which are by codec as well.
+ */
+#define SLICED_OF_TEMP_FILES	1
+#define SLICED_SPILLS			0	/* nodes that spilled */
+#define SLICED_FILES			1
+#define SLICED_SPILLED_ROWS		2
+#define SLICED_FILTERED_ROWS	3	/* that a filter made needless */
+#define SLICED_COMPRESS_TIME	4	/* microseconds */
+#define SLICED_WRITE_TIME		5
+
 extern uint64 sliced_counts[SLICED_N_COUNTERS];
 
 /* What this session has read in all. */
@@ -86,6 +99,9 @@ extern void sliced_storing_end(Oid toastrelid, int attno, int codec);
 
 /* Book one thing of a column. */
 extern void sliced_count_column(Oid toastrelid, int attno, SlicedCounter counter);
+
+/* Book what temporary files of a node have taken: all counters. */
+extern void sliced_count_temp_files(int kind, const uint64 *counts);
 
 /* What is booked under one toast relation and column. */
 typedef struct SlicedBooked

@@ -377,6 +377,7 @@ groups_end(CustomScanState *node)
 	SlicedGroups *g = (SlicedGroups *) node;
 
 	forget_rows(g);
+	sliced_tapes_count(&g->tapes, SLICED_SPILLING_GROUPS);
 	ExecEndNode(outerPlanState(node));
 }
 

@@ -77,22 +77,6 @@ init_keys(SlicedPart *part, List *exprs, List *operators, List *collations)
 	}
 }
 
-static void
-part_begin(CustomScanState *node, EState *estate, int eflags)
-{
-	SlicedPart *part = (SlicedPart *) node;
-	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
-	List	   *private = plan->custom_private;
-
-	part->is_inner = linitial_int(linitial(private));
-	outerPlanState(node) = ExecInitNode(outerPlan(plan), estate, eflags);
-	part->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)), &TTSOpsMinimalTuple);
-	init_keys(part, plan->custom_exprs, lsecond(private), lthird(private));
-	/* whoever is above must not rely on one kind of slots */
-	sliced_any_slots(node);
-	node->ss.ps.ExecProcNode = part_next;
-}
-
 /* As core calls it, without a detour. */
 static TupleTableSlot *
 part_next(PlanState *node)
@@ -114,6 +98,22 @@ static TupleTableSlot *
 part_exec(CustomScanState *node)
 {
 	return part_next(&node->ss.ps);
+}
+
+static void
+part_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	SlicedPart *part = (SlicedPart *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *private = plan->custom_private;
+
+	part->is_inner = linitial_int(linitial(private));
+	outerPlanState(node) = ExecInitNode(outerPlan(plan), estate, eflags);
+	part->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)), &TTSOpsMinimalTuple);
+	init_keys(part, plan->custom_exprs, lsecond(private), lthird(private));
+	/* whoever is above must not rely on one kind of slots */
+	sliced_any_slots(node);
+	node->ss.ps.ExecProcNode = part_next;
 }
 
 static void
@@ -239,6 +239,7 @@ passes_end(CustomScanState *node)
 
 	outerPlanState(p->join) = &p->outer->css.ss.ps;
 	sliced_passes_reset(p);
+	sliced_tapes_count(&p->tapes, SLICED_SPILLING_JOIN);
 	ExecEndNode(outerPlanState(node));
 }
 
@@ -257,8 +258,8 @@ passes_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (p->splits > 0)
 		ExplainPropertyInteger("Split Again", NULL, p->splits, es);
 	sliced_explain_tapes(&p->tapes, es);
-	if (p->all_dropped > 0)
-		ExplainPropertyUInteger("Rows Removed by Bloom Filter", NULL, p->all_dropped, es);
+	if (p->tapes.filtered > 0)
+		ExplainPropertyUInteger("Rows Removed by Bloom Filter", NULL, p->tapes.filtered, es);
 }
 
 static const CustomExecMethods passes_run = {

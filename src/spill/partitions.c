@@ -348,7 +348,7 @@ is_filtered(SlicedPasses *p, uint32 hash)
 	if (!bloom_lacks_element(p->filter, (unsigned char *) &hash, sizeof(hash)))
 		return false;
 	p->dropped++;
-	p->all_dropped++;
+	p->tapes.filtered++;
 	return true;
 }
 

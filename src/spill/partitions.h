@@ -96,7 +96,6 @@ typedef struct SlicedPasses
 	int			max_partitions;
 	int			max_resident;
 	int			splits;
-	uint64		all_dropped;
 } SlicedPasses;
 
 /* Hash the row's keys; false if it has none that could match. */

@@ -7,6 +7,7 @@
 #include "access/htup_details.h"
 #include "base/codec_ids.h"
 #include "base/compat.h"
+#include "base/limits.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -15,8 +16,8 @@
 #include "spill/tape.h"
 #include "utils/guc.h"
 
-/* A join is left alone if its inner side is expected to take less than this part of the memory. */
-#define FAR_FROM_FULL	16
+/* A node is left alone if it is expected to take less than this part of the memory. */
+#define FAR_FROM_FULL	SLICED_LIMIT(16.0, 1e12)
 
 int			sliced_temp_file_compression = SLICED_TEMP_FILES_OFF;
 

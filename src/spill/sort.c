@@ -428,7 +428,10 @@ sorted_rescan(CustomScanState *node)
 static void
 sorted_end(CustomScanState *node)
 {
-	forget_runs((SlicedSort *) node);
+	SlicedSort *s = (SlicedSort *) node;
+
+	sliced_tapes_count(&s->tapes, SLICED_SPILLING_SORT);
+	forget_runs(s);
 	ExecEndNode(outerPlanState(node));
 }
 

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/counters.h"
 #include "codec/codec.h"
 #include "commands/tablespace.h"
 #include "executor/instrument.h"
@@ -148,6 +149,27 @@ sliced_tapes_reset(SlicedTapes *tapes)
 	tapes->stored_room = tapes->words_room = 0;
 }
 
+void
+sliced_tapes_count(const SlicedTapes *tapes, SlicedSpiller kind)
+{
+	uint64		counts[SLICED_N_COUNTERS] = {0};
+
+	if (tapes->files == 0 && tapes->filtered == 0)
+		return;
+	counts[SLICED_SPILLS] = 1;
+	counts[SLICED_FILES] = tapes->files;
+	counts[SLICED_SPILLED_ROWS] = tapes->rows;
+	counts[SLICED_FILTERED_ROWS] = tapes->filtered;
+	counts[SLICED_COMPRESS_TIME] = tapes->compressing * 1000000;
+	counts[SLICED_WRITE_TIME] = tapes->writing * 1000000;
+	/* what was not compressed is as long as it was */
+	counts[SLICED_RAW_WRITTEN + SLICED_CODEC_NONE] = tapes->raw_as_is;
+	counts[SLICED_STORED_WRITTEN + SLICED_CODEC_NONE] = tapes->raw_as_is;
+	counts[SLICED_RAW_WRITTEN + tapes->codec] += tapes->raw - tapes->raw_as_is;
+	counts[SLICED_STORED_WRITTEN + tapes->codec] += tapes->stored - tapes->raw_as_is;
+	sliced_count_temp_files(kind, counts);
+}
+
 /* ---- writing ---- */
 
 static void
@@ -278,6 +300,7 @@ write_block(SlicedTape *tape)
 	if (stored == 0)
 	{
 		stored = tape->used;
+		tapes->raw_as_is += stored;
 		memcpy(tapes->stored_bytes + sizeof(BlockHeader), tape->block, stored);
 	}
 	header->stored = stored;

@@ -42,12 +42,22 @@ typedef struct SlicedTapes
 	double		writing;
 	uint64		saved;			/* bytes */
 
-	/* for EXPLAIN */
+	/* for EXPLAIN and statistics */
 	uint64		files;
 	uint64		rows;
 	uint64		raw;
 	uint64		stored;
+	uint64		raw_as_is;		/* of these: what was not compressed */
+	uint64		filtered;		/* rows that need not be written */
 } SlicedTapes;
+
+/* Whose they are, for statistics. */
+typedef enum SlicedSpiller
+{
+	SLICED_SPILLING_JOIN = 1,
+	SLICED_SPILLING_GROUPS,
+	SLICED_SPILLING_SORT
+} SlicedSpiller;
 
 typedef struct SlicedTape
 {
@@ -74,6 +84,9 @@ extern void sliced_tapes_init(SlicedTapes *tapes, MemoryContext mcxt);
 
 /* All that was in their context is gone. */
 extern void sliced_tapes_reset(SlicedTapes *tapes);
+
+/* The node is done: count what they took. */
+extern void sliced_tapes_count(const SlicedTapes *tapes, SlicedSpiller kind);
 
 extern void sliced_tape_put(SlicedTape *tape, MinimalTuple row);
 

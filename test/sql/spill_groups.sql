@@ -147,5 +147,25 @@ SET sliced.temp_file_compression = off;
 EXECUTE p;
 DEALLOCATE p;
 
+-- ---- statistics ----
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pg_sliced;
+RESET client_min_messages;
+SELECT sliced.stat_reset();
+SET sliced.temp_file_compression = lz4;
+SET enable_sort = off;
+SELECT count(*) FROM (SELECT k, max(w) FROM a GROUP BY k OFFSET 0) q;
+RESET enable_sort;
+SET sliced.temp_file_compression = zstd;
+SET enable_hashagg = off;
+SELECT count(*) FROM (SELECT k FROM a ORDER BY w OFFSET 0) q;
+SELECT node, spills, files > 1 AS some_files, rows > 1000 AS some_rows, filtered_rows, raw_bytes > 2 * stored_bytes AS shorter, uncompressed_bytes,
+    compress_ms > 0 AS compress, write_ms > 0 AS write, saved_ms IS NOT NULL AS saved, since <= now() AS since FROM sliced.stat_temp_files ORDER BY 1;
+-- what sweeps statistics of tables leaves these alone, and a reset does not
+SELECT count(*) FROM sliced.stat_temp_files;
+SELECT count(*) FROM sliced.stat_tables WHERE rel IS NULL;
+SELECT sliced.stat_reset();
+SELECT count(*) FROM sliced.stat_temp_files;
+
 SET client_min_messages = warning;
 DROP SCHEMA spill_groups CASCADE;
