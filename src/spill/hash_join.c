@@ -35,14 +35,18 @@ sliced_spill_join(HashJoin *join)
 {
 	Hash	   *hash = (Hash *) innerPlan(join);
 	Plan	   *inner = outerPlan(hash);
+	CustomScan *above;
 	double		fits = get_hash_memory_limit() / 4 / (inner->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader));
 
 	outerPlan(join) = part_above(outerPlan(join), false, join->hashkeys, join);
 	outerPlan(hash) = part_above(inner, true, hash->hashkeys, join);
 	/* core makes its table for what it is given at once */
 	outerPlan(hash)->plan_rows = Max(Min(inner->plan_rows, fits), 1);
+	above = sliced_node_above(&join->join.plan, &passes_plan, join->join.plan.plan_node_id, 2);
+	above->custom_private = list_make2(list_make1_oid(hash->skewTable),
+									   list_make2_int(hash->skewColumn, hash->skewInherit));
 	hash->skewTable = InvalidOid;
-	return &sliced_node_above(&join->join.plan, &passes_plan, join->join.plan.plan_node_id, 2)->scan.plan;
+	return &above->scan.plan;
 }
 
 /* ---- below the join ---- */
@@ -162,6 +166,7 @@ static void
 passes_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	SlicedPasses *p = (SlicedPasses *) node;
+	List	   *private = ((CustomScan *) node->ss.ps.plan)->custom_private;
 	JoinType	type;
 
 	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, eflags);
@@ -175,6 +180,9 @@ passes_begin(CustomScanState *node, EState *estate, int eflags)
 	type = p->join->js.jointype;
 	p->drops_outer = type != JOIN_LEFT && type != JOIN_FULL && type != JOIN_ANTI;
 	p->drops_inner = type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI;
+	p->outer_table = linitial_oid(linitial(private));
+	p->outer_column = linitial_int(lsecond(private));
+	p->outer_inherits = lsecond_int(lsecond(private));
 	p->allowed = get_hash_memory_limit();
 	p->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced partitions", ALLOCSET_DEFAULT_SIZES);
 	sliced_tapes_init(&p->tapes, p->mcxt);

@@ -138,6 +138,13 @@ next_kept(SlicedPasses *p)
 
 /* ---- partitions ---- */
 
+/* Are rows with this hash in memory, or at least inner ones while the inner side is read? */
+static bool
+is_resident(const SlicedPasses *p, uint32 hash)
+{
+	return sliced_partition_of(hash, p->npartitions, 0) < p->resident || sliced_is_common(&p->common, hash);
+}
+
 static void
 put_inner(SlicedPasses *p, MinimalTuple row, uint32 hash)
 {
@@ -177,7 +184,7 @@ evict_rows(SlicedPasses *p)
 			uint32		len = row_of(kept)->t_len;
 
 			size = KEPT_SIZE(len);
-			if (sliced_partition_of(kept->hash, p->npartitions, 0) >= p->resident)
+			if (!is_resident(p, kept->hash))
 			{
 				put_inner(p, row_of(kept), kept->hash);
 				p->memory -= SLICED_ROW_MEMORY(len);
@@ -211,9 +218,12 @@ is_too_much(const SlicedPasses *p)
 static void
 evict(SlicedPasses *p)
 {
-	while (p->resident > 0 && is_too_much(p))
+	while ((p->resident > 0 || p->common.n > 0) && is_too_much(p))
 	{
-		p->resident -= Max(1, p->resident / 4);
+		if (p->resident > 0)
+			p->resident -= Max(1, p->resident / 4);
+		else
+			sliced_common_keep(&p->common, p->common.n / 2);
 		evict_rows(p);
 	}
 }
@@ -267,6 +277,9 @@ begin_partitions(SlicedPasses *p)
 		p->allowed >= FILTER_PART * FILTER_MIN / 4)
 		make_filter(p, rows);
 	p->max_partitions = Max(p->max_partitions, p->npartitions);
+	if (OidIsValid(p->outer_table))
+		sliced_common_keys(&p->common, p->outer_table, p->outer_column, p->outer_inherits,
+						   &p->outer->keys.functions[0], p->outer->keys.collations[0]);
 	MemoryContextSwitchTo(old);
 
 	for (SlicedChunk *chunk = p->first; chunk != NULL; chunk = chunk->next)
@@ -298,7 +311,7 @@ sliced_inner_load(SlicedPasses *p)
 		if (p->npartitions > 0 && !inner_hash(p, slot, &hash))
 			continue;
 		row = ExecFetchSlotMinimalTuple(slot, &should_free);
-		if (p->npartitions > 0 && sliced_partition_of(hash, p->npartitions, 0) >= p->resident)
+		if (p->npartitions > 0 && !is_resident(p, hash))
 			put_inner(p, row, hash);
 		else
 			keep_row(p, row, hash);
@@ -354,12 +367,11 @@ is_filtered(SlicedPasses *p, uint32 hash)
 
 /* Is the row for this pass?  If not it is on tape now, or of no use. */
 static bool
-is_resident(SlicedPasses *p, TupleTableSlot *slot)
+stays(SlicedPasses *p, TupleTableSlot *slot)
 {
 	bool		should_free;
 	MinimalTuple row;
 	uint32		hash;
-	int			partition;
 
 	if (!sliced_row_hash(p->outer, slot, &hash))
 	{
@@ -367,13 +379,12 @@ is_resident(SlicedPasses *p, TupleTableSlot *slot)
 			return false;
 		hash = 0;
 	}
-	partition = sliced_partition_of(hash, p->npartitions, 0);
-	if (partition < p->resident)
+	if (is_resident(p, hash))
 		return true;
 	if (is_filtered(p, hash))
 		return false;
 	row = ExecFetchSlotMinimalTuple(slot, &should_free);
-	sliced_tape_put(&p->partitions[partition].outer, row);
+	sliced_tape_put(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].outer, row);
 	if (should_free)
 		pfree(row);
 	return false;
@@ -408,7 +419,7 @@ sliced_outer_next(SlicedPasses *p)
 			sliced_inner_load(p);
 			p->first_row = NULL;
 		}
-		if (p->npartitions == 0 || is_resident(p, slot))
+		if (p->npartitions == 0 || stays(p, slot))
 			return slot;
 	}
 	for (int i = 0; i < p->npartitions; i++)
@@ -547,6 +558,7 @@ sliced_passes_reset(SlicedPasses *p)
 	p->next = p->memory = 0;
 	p->npartitions = p->resident = 0;
 	p->partitions = NULL;
+	p->common.n = 0;
 	p->filter = NULL;
 	p->filter_bytes = 0;
 	p->asked = p->dropped = 0;

@@ -9,6 +9,7 @@
 
 #include "lib/bloomfilter.h"
 #include "nodes/execnodes.h"
+#include "spill/common.h"
 #include "spill/tape.h"
 
 /* How the keys of one side are hashed. */
@@ -60,6 +61,9 @@ typedef struct SlicedPasses
 	PlanState  *inner_side;
 	bool		drops_outer;	/* outer rows without a match are of no use */
 	bool		drops_inner;	/* the same of inner ones */
+	Oid			outer_table;	/* whose column the only outer key is; or InvalidOid */
+	int			outer_column;
+	bool		outer_inherits;
 	bool		is_switching;	/* a rescan is no more than the next pass */
 	bool		is_done;
 
@@ -79,6 +83,7 @@ typedef struct SlicedPasses
 	int			resident;
 	SlicedPartition *partitions;
 	uint32		without_key;	/* inner rows that went to any partition */
+	SlicedCommonKeys common;	/* rows with these stay in memory as well */
 	bloom_filter *filter;		/* hashes of inner rows on tapes; or NULL */
 	Size		filter_bytes;
 	uint64		asked;			/* the filter, of outer rows */

@@ -48,6 +48,29 @@ SELECT c.* FROM compare('SELECT a.id, b.id AS other FROM a JOIN b ON a.t COLLATE
 -- what is split no further is core's to spill
 SELECT c.* FROM compare('SELECT x.id, y.id AS other, length(x.w) FROM skewed x JOIN a y ON x.k = y.k') c;
 SELECT c.* FROM compare('SELECT x.id, length(x.w) FROM a y RIGHT JOIN skewed x ON x.k = y.id') c;
+-- keys that most outer rows have stay in memory, if they fit there
+CREATE TABLE few AS SELECT i AS id, CASE WHEN i % 10 > 0 THEN i % 7 ELSE i END AS k, repeat(md5(i::text), 3) AS w FROM generate_series(1, 12000) i;
+CREATE TABLE each AS SELECT i AS k, repeat(md5(i::text), 3) AS w FROM generate_series(0, 6000) i;
+CREATE TABLE same AS SELECT CASE WHEN i % 2 > 0 THEN 3 ELSE i END AS k, repeat(md5(i::text), 3) AS w FROM generate_series(0, 3000) i;
+ANALYZE few, each, same;
+CREATE FUNCTION spilled(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    SET LOCAL sliced.temp_file_compression = lz4;
+    SET LOCAL work_mem = '512kB';
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING off, COSTS off) ' || query LOOP
+        IF line ~ 'Spilled Rows' THEN
+            RETURN substring(line, '\d+');
+        END IF;
+    END LOOP;
+END $$;
+SELECT c.* FROM compare('SELECT few.id, each.w FROM few RIGHT JOIN each ON few.k = each.k') c;
+SELECT c.* FROM compare('SELECT few.id, each.w FROM few LEFT JOIN each ON few.k = each.k AND few.w > each.w') c;
+SELECT c.* FROM compare('SELECT count(*), sum(few.id + length(same.w)) AS s FROM few JOIN same ON few.k = same.k') c;
+SELECT spilled('SELECT few.w, each.w FROM few JOIN each ON few.k = each.k') < 8000 AS few_spilled;
+SELECT spilled('SELECT few.w, each.w FROM few JOIN each ON few.k + 0 = each.k') > 9000 AS all_spilled;
+
 -- rescans, with parameters on either side, and joins of joins
 SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT count(*) + sum(a.id * g) AS n FROM a JOIN b ON a.k = b.k WHERE a.id % 4 <> g OFFSET 0) q') c;
 SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT count(*) + sum(b.id * g) AS n FROM a JOIN b ON a.k = b.k WHERE b.id % 4 <> g OFFSET 0) q') c;
