@@ -6,12 +6,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 TITLES = {"ms": "time, ms", "cpu ms": "CPU time, ms", "us": "time, µs", "cpu us": "CPU time, µs",
-          "MB": "size, MB", "WAL MB": "WAL, MB", "WAL B": "WAL, bytes", "buffers": "buffers"}
+          "MB": "size, MB", "temp MB": "temporary files, MB", "WAL MB": "WAL, MB", "WAL B": "WAL, bytes", "buffers": "buffers"}
 
 # What a variant looks like: its bars' color, its lines' dashes.  Curves have a color for each case.
 COLORS = {"sliced": "#1b6ca8", "loaded": "#1b6ca8", "sliced zstd": "#63b0e3",
           "sliced from sliced": "#63b0e3", "heap from sliced": "#b0b0b0", "heap": "#6e6e6e",
           "heap pglz": "#b0b0b0", "not loaded": "#b0b0b0",
+          "auto": "#1b6ca8", "lz4": "#63b0e3", "zstd": "#a6d3f2", "core": "#6e6e6e",
           "during": "#1b6ca8", "at": "#63b0e3", "alone": "#b0b0b0"}
 DASHES = {"sliced": "-", "sliced zstd": "-.", "heap": "--", "heap pglz": ":", "heap estimated": ":"}
 

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-import workloads, appends, changes, copying, convert, jsonb, arrays, apis, dictionaries, overview      # registers them
+import workloads, appends, changes, copying, convert, jsonb, arrays, apis, dictionaries, spill, overview      # registers them
 from bench import WORKLOADS, Bench
 from goals import GOALS
 from plot import plot

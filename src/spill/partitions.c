@@ -27,8 +27,8 @@
 #define FILTER_GAIN		10
 #define FILTER_TRIAL	10000
 
-/* There is none where so many rows are expected of the join, for each outer one. */
-#define FILTER_EXPECTED	0.9
+/* There is none where about one row is expected of the join for each outer one. */
+#define ONE_FOR_EACH(rows, outer)	((rows) > 0.9 * (outer) && (rows) < 1.5 * (outer))
 
 /* A row in memory: its hash, once rows have one, and the row. */
 typedef struct Kept
@@ -273,7 +273,7 @@ begin_partitions(SlicedPasses *p)
 	p->tapes.block = sliced_block_length(p->allowed / p->npartitions / 2);
 	for (int i = 0; i < p->npartitions; i++)
 		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
-	if (p->drops_outer && p->join->js.ps.plan->plan_rows < FILTER_EXPECTED * p->outer_side->plan->plan_rows &&
+	if (p->drops_outer && !ONE_FOR_EACH(p->join->js.ps.plan->plan_rows, p->outer_side->plan->plan_rows) &&
 		p->allowed >= FILTER_PART * FILTER_MIN / 4)
 		make_filter(p, rows);
 	p->max_partitions = Max(p->max_partitions, p->npartitions);

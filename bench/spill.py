@@ -1,0 +1,117 @@
+"""Statements that do not fit in memory: core's temporary files, and compressed ones.
+
+Each statement is run with temporary files in the page cache, and with such as a device of
+200 MB/s would have (slow_files.c), which is what temp_tablespaces switches between.
+"""
+
+import json
+import os
+
+from bench import MB, Variant, workload
+from session import Error
+
+CORE, AUTO, LZ4, ZSTD = VARIANTS = [
+    Variant(name, "heap", name, {"sliced.temp_file_compression": setting})
+    for name, setting in (("core", "off"), ("auto", "auto"), ("lz4", "lz4"), ("zstd", "zstd"))]
+
+# Columns besides id, k and k2, which are 1 to n in order and in another one; 1 kB that is compressible, nothing,
+# some 40 bytes, and 100 that are random.
+TABLES = {"a": ("repeat(md5(i::text), 32) AS t", 400_000, 20_000),
+          "b": ("1 AS one", 1_000_000, 50_000),
+          "c": ("'user' || i AS t, now() - make_interval(secs => i) AS at, i % 17 AS s", 1_000_000, 50_000),
+          "r": ("decode(md5(i::text) || md5((-i)::text) || md5(i || 'x') || md5(i || 'y'), 'hex') AS t", 400_000, 20_000)}
+
+SMALL, LARGE = "4MB", "4GB"
+
+
+def join(table, columns):
+    return f"SELECT count(*), {columns} FROM {table} x JOIN {table} y ON x.k = y.k2"
+
+
+def sort(table, key, column):
+    return f"SELECT count(w) FROM (SELECT lag(id) OVER () AS w FROM (SELECT id, {column} FROM {table} ORDER BY {key} OFFSET 0) s) w"
+
+
+def groups(table, key):
+    return f"SELECT count(*) FROM (SELECT {key}, sum(id) FROM {table} GROUP BY {key} OFFSET 0) g"
+
+
+STATEMENTS = {
+    "join A": (join("a", "sum(length(x.t) + length(y.t))"), SMALL),
+    "join B": (join("b", "sum(x.id + y.id)"), SMALL),
+    "join C": (join("c", "sum(x.s + y.s), max(x.t), max(y.at)"), SMALL),
+    "join random": (join("r", "sum(length(x.t) + length(y.t))"), SMALL),
+    "join 1 %": ("SELECT count(*), sum(length(x.t)) FROM a x JOIN (SELECT k2 * 100 AS k FROM b) y USING (k)", SMALL),
+    "join A, fits": (join("a", "sum(length(x.t) + length(y.t))"), LARGE),
+    "join B, fits": (join("b", "sum(x.id + y.id)"), LARGE),
+    "join, tiny": ("SELECT count(*) FROM generate_series(1, 20) g, LATERAL (SELECT count(*) FROM b x JOIN b y ON x.k = y.k2 "
+                   "WHERE x.id < 20000 AND y.id < 20000 + g OFFSET 0) q", SMALL),
+    "sort A": (sort("a", "t", "t"), SMALL),
+    "sort B": (sort("b", "k2", "k2"), SMALL),
+    "sort random": (sort("r", "t", "t"), SMALL),
+    "sort B, fits": (sort("b", "k2", "k2"), LARGE),
+    "groups A": (groups("a", "t"), SMALL),
+    "groups B": (groups("b", "k2"), SMALL),
+    "groups random": (groups("r", "t"), SMALL),
+    "groups B, fits": (groups("b", "k2"), LARGE),
+}
+
+# As the plan's first choice, whatever the planner thinks of it.
+PLANS = {"join": "enable_mergejoin enable_nestloop", "sort": "", "groups": "enable_sort"}
+
+
+def temp_mb(b, statement):
+    plan = json.loads(b.session.value(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {statement}"))[0]["Plan"]
+    return plan["Temp Written Blocks"] * 8192 / MB
+
+
+def set_plan(b, case):
+    for name in PLANS.values():
+        for setting in name.split():
+            b.session.run(f"RESET {setting}")
+    for setting in PLANS[case.replace(",", " ").split()[0]].split():
+        b.session.run(f"SET {setting} = off")
+
+
+def make_slow_tablespace(b):
+    """Files below a directory of this name are slow."""
+    path = os.path.join(b.session.value("SHOW data_directory"), "slow")
+    b.session.run(f"COPY (SELECT) TO PROGRAM 'mkdir -p {path}'")
+    b.session.run(f"CREATE TABLESPACE slow LOCATION '{path}'")
+
+
+@workload
+def spill(b):
+    """Joins, sorts and groups that do not fit in memory (as slow: with a disk of 200 MB/s)"""
+    b.session.run("LOAD 'pg_sliced'")
+    b.session.use({"hash_mem_multiplier": "1", "max_parallel_workers_per_gather": "0"})
+    make_slow_tablespace(b)
+    for name, (columns, full, quick) in TABLES.items():
+        n = b.scale(full, quick)
+        b.session.run(f"CREATE TABLE {name} AS SELECT i AS id, i AS k, (i * 7919::int8 % {n})::int + 1 AS k2, {columns} "
+                      f"FROM generate_series(1, {n}) i")
+        b.session.run(f"VACUUM ANALYZE {name}")
+    for case, (statement, memory) in STATEMENTS.items():
+        b.session.use({"work_mem": memory})
+        set_plan(b, case)
+        compare(b, case, statement)
+        if memory == SMALL and case != "join, tiny":
+            slowly(b, f"{case}, slow", statement)
+    b.session.run("DROP TABLE " + ", ".join(TABLES))
+
+
+def compare(b, case, statement):
+    answers = set()
+    for v in VARIANTS:
+        b.session.use(v.settings)
+        answers.add(str(b.session.run(statement)))
+        b.add(case, v, "temp MB", temp_mb(b, statement))
+    if len(answers) != 1:
+        raise Error(f"results differ: {answers}")
+    b.interleave(case, VARIANTS, lambda v: b.session.times(statement), rounds=b.scale(7, 3))
+
+
+def slowly(b, case, statement):
+    b.session.use({"temp_tablespaces": "slow"})
+    b.interleave(case, VARIANTS, lambda v: {"ms": b.session.time(statement)}, rounds=b.scale(3, 1))
+    b.session.run("RESET temp_tablespaces")
