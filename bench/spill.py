@@ -21,7 +21,7 @@ TABLES = {"a": ("repeat(md5(i::text), 32) AS t", 400_000, 20_000),
           "c": ("'user' || i AS t, now() - make_interval(secs => i) AS at, i % 17 AS s", 1_000_000, 50_000),
           "r": ("decode(md5(i::text) || md5((-i)::text) || md5(i || 'x') || md5(i || 'y'), 'hex') AS t", 400_000, 20_000)}
 
-SMALL, LARGE = "4MB", "4GB"
+SMALL, LARGE = "SMALL", "128MB"
 
 
 def join(table, columns):
@@ -92,7 +92,7 @@ def spill(b):
                       f"FROM generate_series(1, {n}) i")
         b.session.run(f"VACUUM ANALYZE {name}")
     for case, (statement, memory) in STATEMENTS.items():
-        b.session.use({"work_mem": memory})
+        b.session.use({"work_mem": b.scale("4MB", "256kB") if memory == SMALL else memory})
         set_plan(b, case)
         compare(b, case, statement)
         if memory == SMALL and case != "join, tiny":

@@ -13,10 +13,6 @@
 #include "port/pg_bitutils.h"
 #include "spill/tape.h"
 
-/* Blocks on tape are as long as memory allows for all that are in memory at a time, within these. */
-#define SLICED_BLOCK_MIN	(8 * 1024)
-#define SLICED_BLOCK_MAX	(64 * 1024)
-
 static inline uint32
 sliced_block_length(Size room)
 {

@@ -11,35 +11,12 @@
 #include "spill/partitions.h"
 #include "utils/memutils.h"
 
-#define CHUNK			(32 * 1024)
-
-#define PARTITIONS_MIN	8
-
 /* A partition is split no more than so often. */
 #define DEPTH_MAX		4
 
-/*
- * The filter has this part of the memory at most, but core makes none of less than that;
- * it has to drop this part of the rows it is asked of.
- */
-#define FILTER_PART		16
-#define FILTER_MIN		(1024 * 1024)
+/* A filter has to drop this part of the first rows it is asked of. */
 #define FILTER_GAIN		10
 #define FILTER_TRIAL	10000
-
-/* There is none where about one row is expected of the join for each outer one. */
-#define ONE_FOR_EACH(rows, outer)	((rows) > 0.9 * (outer) && (rows) < 1.5 * (outer))
-
-/* A row in memory: its hash, once rows have one, and the row. */
-typedef struct Kept
-{
-	uint32		hash;
-	uint32		unused;
-	MinimalTupleData row;
-} Kept;
-
-#define KEPT_ROW		MAXALIGN(offsetof(Kept, row))
-#define KEPT_SIZE(len)	(KEPT_ROW + MAXALIGN(len))
 
 /* ---- keys ---- */
 
@@ -72,262 +49,6 @@ sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash)
 	return matches;
 }
 
-/* ---- rows in memory ---- */
-
-static Kept *
-kept_at(SlicedChunk *chunk, Size at)
-{
-	return (Kept *) (chunk->data + at);
-}
-
-static MinimalTuple
-row_of(Kept *kept)
-{
-	return (MinimalTuple) ((char *) kept + KEPT_ROW);
-}
-
-static void
-keep_row(SlicedPasses *p, MinimalTuple row, uint32 hash)
-{
-	Size		size = KEPT_SIZE(row->t_len);
-	Kept	   *kept;
-
-	if (p->last == NULL || p->last->room - p->last->used < size)
-	{
-		Size		room = Max(size, CHUNK);
-		SlicedChunk *chunk = MemoryContextAllocHuge(p->mcxt, offsetof(SlicedChunk, data) + room);
-
-		chunk->next = NULL;
-		chunk->room = room;
-		chunk->used = 0;
-		if (p->last == NULL)
-			p->first = chunk;
-		else
-			p->last->next = chunk;
-		p->last = chunk;
-	}
-	kept = kept_at(p->last, p->last->used);
-	kept->hash = hash;
-	memcpy(row_of(kept), row, row->t_len);
-	p->last->used += size;
-	p->memory += SLICED_ROW_MEMORY(row->t_len);
-}
-
-/* The next row in memory; chunks behind us are freed. */
-static MinimalTuple
-next_kept(SlicedPasses *p)
-{
-	Kept	   *kept;
-
-	while (p->first != NULL && p->next == p->first->used)
-	{
-		SlicedChunk *done = p->first;
-
-		p->first = done->next;
-		p->next = 0;
-		if (p->first == NULL)
-			p->last = NULL;
-		pfree(done);
-	}
-	if (p->first == NULL)
-		return NULL;
-	kept = kept_at(p->first, p->next);
-	p->next += KEPT_SIZE(row_of(kept)->t_len);
-	return row_of(kept);
-}
-
-/* ---- partitions ---- */
-
-/* Are rows with this hash in memory, or at least inner ones while the inner side is read? */
-static bool
-is_resident(const SlicedPasses *p, uint32 hash)
-{
-	return sliced_partition_of(hash, p->npartitions, 0) < p->resident || sliced_is_common(&p->common, hash);
-}
-
-static void
-put_inner(SlicedPasses *p, MinimalTuple row, uint32 hash)
-{
-	if (p->filter != NULL)
-		bloom_add_element(p->filter, (unsigned char *) &hash, sizeof(hash));
-	sliced_tape_put(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].inner, row);
-}
-
-/* Where 'size' bytes can be moved to: behind what has been moved, at 'to'. */
-static SlicedChunk *
-room_for(SlicedChunk *to, Size *used, Size size)
-{
-	while (to->room - *used < size)
-	{
-		to->used = *used;
-		*used = 0;
-		to = to->next;
-	}
-	return to;
-}
-
-/* Move rows whose partitions are on tape from memory to there; what stays moves together. */
-static void
-evict_rows(SlicedPasses *p)
-{
-	SlicedChunk *to = p->first;
-	Size		to_used = 0;
-
-	for (SlicedChunk *from = p->first; from != NULL; from = from->next)
-	{
-		Size		used = from->used;
-		Size		size;
-
-		for (Size at = 0; at < used; at += size)
-		{
-			Kept	   *kept = kept_at(from, at);
-			uint32		len = row_of(kept)->t_len;
-
-			size = KEPT_SIZE(len);
-			if (!is_resident(p, kept->hash))
-			{
-				put_inner(p, row_of(kept), kept->hash);
-				p->memory -= SLICED_ROW_MEMORY(len);
-				continue;
-			}
-			to = room_for(to, &to_used, size);
-			memmove(to->data + to_used, kept, size);
-			to_used += size;
-		}
-	}
-	if (to == NULL)
-		return;
-	to->used = to_used;
-	p->last = to;
-	while (to->next != NULL)
-	{
-		SlicedChunk *next = to->next->next;
-
-		pfree(to->next);
-		to->next = next;
-	}
-}
-
-/* What rows in memory take, the filter, and blocks of partitions that are not in memory. */
-static bool
-is_too_much(const SlicedPasses *p)
-{
-	return p->memory + (Size) (p->npartitions - p->resident) * p->tapes.block + p->filter_bytes > p->allowed;
-}
-
-static void
-evict(SlicedPasses *p)
-{
-	while ((p->resident > 0 || p->common.n > 0) && is_too_much(p))
-	{
-		if (p->resident > 0)
-			p->resident -= Max(1, p->resident / 4);
-		else
-			sliced_common_keep(&p->common, p->common.n / 2);
-		evict_rows(p);
-	}
-}
-
-/* The hash of an inner row; false if it is of no use. */
-static bool
-inner_hash(SlicedPasses *p, TupleTableSlot *slot, uint32 *hash)
-{
-	if (sliced_row_hash(p->inner, slot, hash))
-		return true;
-	*hash = p->without_key++;
-	return !p->drops_inner;
-}
-
-static void
-make_filter(SlicedPasses *p, double rows)
-{
-	Size		most = Max(p->allowed / FILTER_PART, FILTER_MIN);
-
-	p->filter_bytes = Max(Min(most, 2 * rows), FILTER_MIN);
-	p->filter = bloom_create((int64) rows, most / 1024, 0);
-}
-
-static void
-drop_filter(SlicedPasses *p)
-{
-	if (p->filter != NULL)
-		bloom_free(p->filter);
-	p->filter = NULL;
-	p->filter_bytes = 0;
-}
-
-/* Memory is full: make partitions of what is there. */
-static void
-begin_partitions(SlicedPasses *p)
-{
-	const Plan *plan = p->inner_side->plan;
-	double		rows = Max(plan->plan_rows, 1);
-	double		expected = Max(rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)),
-							   2.0 * p->memory);
-	int			most = sliced_power_of_two((double) p->allowed / SLICED_BLOCK_MIN / 2 + 1, PARTITIONS_MIN, 4096);
-	MemoryContext old = MemoryContextSwitchTo(p->mcxt);
-
-	p->npartitions = sliced_power_of_two(1.25 * expected / p->allowed, PARTITIONS_MIN, most);
-	p->resident = p->npartitions;
-	p->partitions = palloc0(p->npartitions * sizeof(SlicedPartition));
-	p->tapes.block = sliced_block_length(p->allowed / p->npartitions / 2);
-	for (int i = 0; i < p->npartitions; i++)
-		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
-	if (p->drops_outer && !ONE_FOR_EACH(p->join->js.ps.plan->plan_rows, p->outer_side->plan->plan_rows) &&
-		p->allowed >= FILTER_PART * FILTER_MIN / 4)
-		make_filter(p, rows);
-	p->max_partitions = Max(p->max_partitions, p->npartitions);
-	if (OidIsValid(p->outer_table))
-		sliced_common_keys(&p->common, p->outer_table, p->outer_column, p->outer_inherits,
-						   &p->outer->keys.functions[0], p->outer->keys.collations[0]);
-	MemoryContextSwitchTo(old);
-
-	for (SlicedChunk *chunk = p->first; chunk != NULL; chunk = chunk->next)
-		for (Size at = 0; at < chunk->used; at += KEPT_SIZE(row_of(kept_at(chunk, at))->t_len))
-		{
-			Kept	   *kept = kept_at(chunk, at);
-
-			ExecStoreMinimalTuple(row_of(kept), p->inner->slot, false);
-			/* a row of no use takes its room a little longer */
-			(void) inner_hash(p, p->inner->slot, &kept->hash);
-		}
-	ExecClearTuple(p->inner->slot);
-	evict(p);
-}
-
-void
-sliced_inner_load(SlicedPasses *p)
-{
-	PlanState  *side = p->inner_side;
-	TupleTableSlot *slot;
-
-	while ((slot = sliced_next_row(side)) != NULL)
-	{
-		bool		should_free;
-		MinimalTuple row;
-		uint32		hash = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		if (p->npartitions > 0 && !inner_hash(p, slot, &hash))
-			continue;
-		row = ExecFetchSlotMinimalTuple(slot, &should_free);
-		if (p->npartitions > 0 && !is_resident(p, hash))
-			put_inner(p, row, hash);
-		else
-			keep_row(p, row, hash);
-		if (should_free)
-			pfree(row);
-		if (p->npartitions > 0)
-			evict(p);
-		else if (p->memory > p->allowed)
-			begin_partitions(p);
-	}
-	for (int i = 0; i < p->npartitions; i++)
-		sliced_tape_finish(&p->partitions[i].inner);
-	p->max_resident = p->resident;
-	p->is_loaded = true;
-}
-
 /* ---- rows of a pass ---- */
 
 static TupleTableSlot *
@@ -341,9 +62,16 @@ sliced_inner_next(SlicedPasses *p)
 {
 	if (p->is_on_tape)
 		return row_in_slot(p->inner, sliced_tape_get(&((SlicedPartition *) linitial(p->queue))->inner));
-	if (!p->is_loaded)
-		sliced_inner_load(p);
-	return row_in_slot(p->inner, next_kept(p));
+	return p->is_loaded ? sliced_inner_kept(p) : sliced_inner_read(p);
+}
+
+static void
+drop_filter(SlicedPasses *p)
+{
+	if (p->filter != NULL)
+		bloom_free(p->filter);
+	p->filter = NULL;
+	p->filter_bytes = 0;
 }
 
 /* Is there no inner row with this hash on any tape? */
@@ -379,7 +107,7 @@ stays(SlicedPasses *p, TupleTableSlot *slot)
 			return false;
 		hash = 0;
 	}
-	if (is_resident(p, hash))
+	if (sliced_is_resident(p, hash))
 		return true;
 	if (is_filtered(p, hash))
 		return false;
@@ -412,13 +140,7 @@ sliced_outer_next(SlicedPasses *p)
 	while ((slot = read_outer(p)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* core asks for a row before it builds its table: that has time if there is none */
-		if (!p->is_loaded)
-		{
-			p->first_row = slot;
-			sliced_inner_load(p);
-			p->first_row = NULL;
-		}
+		/* without partitions core may have it, as yet: we take it back if there will be some */
 		if (p->npartitions == 0 || stays(p, slot))
 			return slot;
 	}

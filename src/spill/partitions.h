@@ -10,6 +10,7 @@
 #include "lib/bloomfilter.h"
 #include "nodes/execnodes.h"
 #include "spill/common.h"
+#include "spill/node.h"
 #include "spill/tape.h"
 
 /* How the keys of one side are hashed. */
@@ -71,8 +72,8 @@ typedef struct SlicedPasses
 	Size		allowed;		/* bytes */
 	SlicedTapes tapes;
 
-	/* the inner side, once it has been read */
-	bool		is_loaded;
+	/* the inner side */
+	bool		is_loaded;		/* all of it has been read */
 	SlicedChunk *first;			/* rows in memory: 'first' is read, 'last' written */
 	SlicedChunk *last;
 	Size		next;			/* of 'first': the next row */
@@ -90,7 +91,7 @@ typedef struct SlicedPasses
 	uint64		dropped;		/* by it */
 
 	/* the outer side */
-	TupleTableSlot *first_row;	/* the slot with its first row, not looked at yet */
+	TupleTableSlot *first_row;	/* the slot with its first row, taken back from core */
 	bool		outer_is_done;
 
 	/* partitions to do, the current one first */
@@ -106,8 +107,17 @@ typedef struct SlicedPasses
 /* Hash the row's keys; false if it has none that could match. */
 extern bool sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash);
 
-/* Read the inner side, to memory and, if need be, to partitions. */
-extern void sliced_inner_load(SlicedPasses *passes);
+/* Are rows with this hash in memory, or at least inner ones while the inner side is read? */
+static inline bool
+sliced_is_resident(const SlicedPasses *passes, uint32 hash)
+{
+	return sliced_partition_of(hash, passes->npartitions, 0) < passes->resident ||
+		sliced_is_common(&passes->common, hash);
+}
+
+/* A row of the inner side for core's table: as long as it has not been read, and then. */
+extern TupleTableSlot *sliced_inner_read(SlicedPasses *passes);
+extern TupleTableSlot *sliced_inner_kept(SlicedPasses *passes);
 
 /* The next row of each side in this pass; NULL behind the last. */
 extern TupleTableSlot *sliced_inner_next(SlicedPasses *passes);

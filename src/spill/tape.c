@@ -64,6 +64,13 @@ drop_block(SlicedTape *tape)
 	tape->room = 0;
 }
 
+/* The room for rows of a block, of which one has this length. */
+static uint32
+block_room(const SlicedTapes *tapes, uint32 len)
+{
+	return Max(len, tapes->is_short ? SLICED_BLOCK_MIN : tapes->block);
+}
+
 static uint32
 block_checksum(BlockHeader *header, off_t place)
 {
@@ -310,6 +317,9 @@ write_block(SlicedTape *tape)
 	tapes->raw += tape->used;
 	tapes->stored += sizeof(BlockHeader) + stored;
 	tape->used = 0;
+	/* nor does a long row keep its room, or a block stay short */
+	if (tape->room != block_room(tapes, 0))
+		drop_block(tape);
 }
 
 void
@@ -323,7 +333,7 @@ sliced_tape_put(SlicedTape *tape, MinimalTuple row)
 		write_block(tape);
 	if (size > tape->room)
 	{
-		uint32		room = Max(size, tape->tapes->block);
+		uint32		room = block_room(tape->tapes, size);
 
 		drop_block(tape);
 		tape->block = MemoryContextAllocHuge(tape->tapes->mcxt, room);
@@ -339,12 +349,8 @@ sliced_tape_put(SlicedTape *tape, MinimalTuple row)
 	tape->rows++;
 	tape->memory += SLICED_ROW_MEMORY(len);
 	tape->tapes->rows++;
-	/* a long row does not keep its room */
 	if (tape->room > tape->tapes->block)
-	{
 		write_block(tape);
-		drop_block(tape);
-	}
 }
 
 void
@@ -396,7 +402,7 @@ is_sound(const SlicedTape *tape, const BlockHeader *header)
 static void
 need_block(SlicedTape *tape, uint32 room)
 {
-	if (tape->room >= room)
+	if (tape->room >= room && tape->room <= Max(room, tape->tapes->block))
 		return;
 	drop_block(tape);
 	room = Max(room, tape->tapes->block);

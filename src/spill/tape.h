@@ -16,6 +16,10 @@
 #include "storage/fd.h"
 #include "utils/resowner.h"
 
+/* Blocks on tape are as long as memory allows for all that are in memory at a time, within these. */
+#define SLICED_BLOCK_MIN	(8 * 1024)
+#define SLICED_BLOCK_MAX	(64 * 1024)
+
 /* What the tapes of a node have in common. */
 typedef struct SlicedTapes
 {
@@ -25,6 +29,7 @@ typedef struct SlicedTapes
 	int			level;
 	bool		adaptive;		/* compress while that is worth its time */
 	uint32		block;			/* bytes of rows that are compressed together */
+	bool		is_short;		/* fewer, as there is no room for that yet */
 
 	/* a block as it is in the file, its header included */
 	char	   *stored_bytes;

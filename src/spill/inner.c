@@ -1,0 +1,354 @@
+/*
+ * inner.c
+ *	  The inner side of a hash join, until it has been read.
+ *
+ * Core's node gets its rows as they come, into its table, as long as they fit there.  When
+ * the table is full we take them back and make partitions of them.  Those that stay in
+ * memory core gets a second time, when the whole side has been read.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "executor/hashjoin.h"
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "spill/node.h"
+#include "spill/partitions.h"
+
+#define CHUNK			(32 * 1024)
+
+#define PARTITIONS_MIN	8
+
+/* The filter has this part of the memory at most, but core makes none of less than that. */
+#define FILTER_PART		16
+#define FILTER_MIN		(1024 * 1024)
+
+/* There is none where about one row is expected of the join for each outer one. */
+#define ONE_FOR_EACH(rows, outer)	((rows) > 0.9 * (outer) && (rows) < 1.5 * (outer))
+
+/* A row in memory: its hash, once rows have one, and the row. */
+typedef struct Kept
+{
+	uint32		hash;
+	uint32		unused;
+	MinimalTupleData row;
+} Kept;
+
+#define KEPT_ROW		MAXALIGN(offsetof(Kept, row))
+#define KEPT_SIZE(len)	(KEPT_ROW + MAXALIGN(len))
+
+/* ---- rows in memory ---- */
+
+static Kept *
+kept_at(SlicedChunk *chunk, Size at)
+{
+	return (Kept *) (chunk->data + at);
+}
+
+static MinimalTuple
+row_of(Kept *kept)
+{
+	return (MinimalTuple) ((char *) kept + KEPT_ROW);
+}
+
+static void
+keep_row(SlicedPasses *p, MinimalTuple row, uint32 hash)
+{
+	Size		size = KEPT_SIZE(row->t_len);
+	Kept	   *kept;
+
+	if (p->last == NULL || p->last->room - p->last->used < size)
+	{
+		Size		room = Max(size, CHUNK);
+		SlicedChunk *chunk = MemoryContextAllocHuge(p->mcxt, offsetof(SlicedChunk, data) + room);
+
+		chunk->next = NULL;
+		chunk->room = room;
+		chunk->used = 0;
+		if (p->last == NULL)
+			p->first = chunk;
+		else
+			p->last->next = chunk;
+		p->last = chunk;
+	}
+	kept = kept_at(p->last, p->last->used);
+	kept->hash = hash;
+	memcpy(row_of(kept), row, row->t_len);
+	p->last->used += size;
+	p->memory += SLICED_ROW_MEMORY(row->t_len);
+}
+
+/* The next row in memory; chunks behind us are freed. */
+static MinimalTuple
+next_kept(SlicedPasses *p)
+{
+	Kept	   *kept;
+
+	while (p->first != NULL && p->next == p->first->used)
+	{
+		SlicedChunk *done = p->first;
+
+		p->first = done->next;
+		p->next = 0;
+		if (p->first == NULL)
+			p->last = NULL;
+		pfree(done);
+	}
+	if (p->first == NULL)
+		return NULL;
+	kept = kept_at(p->first, p->next);
+	p->next += KEPT_SIZE(row_of(kept)->t_len);
+	return row_of(kept);
+}
+
+/* ---- partitions ---- */
+
+static void
+put_inner(SlicedPasses *p, MinimalTuple row, uint32 hash)
+{
+	if (p->filter != NULL)
+		bloom_add_element(p->filter, (unsigned char *) &hash, sizeof(hash));
+	sliced_tape_put(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].inner, row);
+}
+
+/* Where 'size' bytes can be moved to: behind what has been moved, at 'to'. */
+static SlicedChunk *
+room_for(SlicedChunk *to, Size *used, Size size)
+{
+	while (to->room - *used < size)
+	{
+		to->used = *used;
+		*used = 0;
+		to = to->next;
+	}
+	return to;
+}
+
+/* Move rows whose partitions are on tape from memory to there; what stays moves together. */
+static void
+evict_rows(SlicedPasses *p)
+{
+	SlicedChunk *to = p->first;
+	Size		to_used = 0;
+
+	for (SlicedChunk *from = p->first; from != NULL; from = from->next)
+	{
+		Size		used = from->used;
+		Size		size;
+
+		for (Size at = 0; at < used; at += size)
+		{
+			Kept	   *kept = kept_at(from, at);
+			uint32		len = row_of(kept)->t_len;
+
+			size = KEPT_SIZE(len);
+			if (!sliced_is_resident(p, kept->hash))
+			{
+				put_inner(p, row_of(kept), kept->hash);
+				p->memory -= SLICED_ROW_MEMORY(len);
+				continue;
+			}
+			to = room_for(to, &to_used, size);
+			memmove(to->data + to_used, kept, size);
+			to_used += size;
+		}
+	}
+	if (to == NULL)
+		return;
+	to->used = to_used;
+	p->last = to;
+	while (to->next != NULL)
+	{
+		SlicedChunk *next = to->next->next;
+
+		pfree(to->next);
+		to->next = next;
+	}
+}
+
+/* What rows in memory take, the filter, and blocks of partitions that are not in memory. */
+static bool
+is_too_much(const SlicedPasses *p)
+{
+	return p->memory + (Size) (p->npartitions - p->resident) * p->tapes.block + p->filter_bytes > p->allowed;
+}
+
+static void
+evict(SlicedPasses *p)
+{
+	while ((p->resident > 0 || p->common.n > 0) && is_too_much(p))
+	{
+		if (p->resident > 0)
+			p->resident -= Max(1, p->resident / 4);
+		else
+			sliced_common_keep(&p->common, p->common.n / 2);
+		evict_rows(p);
+	}
+}
+
+/* The hash of an inner row; false if it is of no use. */
+static bool
+inner_hash(SlicedPasses *p, TupleTableSlot *slot, uint32 *hash)
+{
+	if (sliced_row_hash(p->inner, slot, hash))
+		return true;
+	*hash = p->without_key++;
+	return !p->drops_inner;
+}
+
+static void
+make_filter(SlicedPasses *p, double rows)
+{
+	Size		most = Max(p->allowed / FILTER_PART, FILTER_MIN);
+
+	p->filter_bytes = Max(Min(most, 2 * rows), FILTER_MIN);
+	p->filter = bloom_create((int64) rows, most / 1024, 0);
+}
+
+/* How many of the partitions can stay, with so many bytes of rows in all that there are now? */
+static int
+how_many_stay(const SlicedPasses *p, Size memory)
+{
+	int			n = p->npartitions;
+
+	while (n > 0 && (double) memory / p->npartitions * n + (double) (p->npartitions - n) * p->tapes.block +
+		   p->filter_bytes > p->allowed)
+		n--;
+	return n;
+}
+
+/* Memory is full, with so many bytes of rows. */
+static void
+make_partitions(SlicedPasses *p, Size memory)
+{
+	const Plan *plan = p->inner_side->plan;
+	double		rows = Max(plan->plan_rows, 1);
+	double		expected = Max(rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)),
+							   2.0 * memory);
+	int			most = sliced_power_of_two((double) p->allowed / SLICED_BLOCK_MIN / 2 + 1, PARTITIONS_MIN, 4096);
+	MemoryContext old = MemoryContextSwitchTo(p->mcxt);
+
+	p->npartitions = sliced_power_of_two(1.25 * expected / p->allowed, PARTITIONS_MIN, most);
+	p->partitions = palloc0(p->npartitions * sizeof(SlicedPartition));
+	p->tapes.block = sliced_block_length(p->allowed / p->npartitions / 2);
+	for (int i = 0; i < p->npartitions; i++)
+		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
+	if (p->drops_outer && !ONE_FOR_EACH(p->join->js.ps.plan->plan_rows, p->outer_side->plan->plan_rows) &&
+		p->allowed >= FILTER_PART * FILTER_MIN / 4)
+		make_filter(p, rows);
+	if (OidIsValid(p->outer_table))
+		sliced_common_keys(&p->common, p->outer_table, p->outer_column, p->outer_inherits,
+						   &p->outer->keys.functions[0], p->outer->keys.collations[0]);
+	p->resident = how_many_stay(p, memory);
+	p->max_partitions = Max(p->max_partitions, p->npartitions);
+	MemoryContextSwitchTo(old);
+}
+
+/* The inner row, which is in the slot as well, goes to memory or to its partition. */
+static void
+place_row(SlicedPasses *p, TupleTableSlot *slot, MinimalTuple row)
+{
+	uint32		hash;
+
+	if (!inner_hash(p, slot, &hash))
+		return;
+	if (sliced_is_resident(p, hash))
+		keep_row(p, row, hash);
+	else
+		put_inner(p, row, hash);
+}
+
+static Size
+table_memory(const HashJoinTable table)
+{
+	return table->spaceUsed + (Size) table->nbuckets_optimal * sizeof(HashJoinTuple);
+}
+
+/* All rows in core's table, and the outer row that it may have asked for before it made it. */
+static void
+take_back(SlicedPasses *p)
+{
+	HashJoinTable table = p->hash->hashtable;
+	PlanState  *part = &p->inner->css.ss.ps;
+	HashMemoryChunk chunk;
+	Size		at;
+
+	p->first_row = p->join->hj_FirstOuterTupleSlot;
+	p->join->hj_FirstOuterTupleSlot = NULL;
+	/* blocks are short until there is room */
+	p->tapes.is_short = true;
+	while ((chunk = table->chunks) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (at = 0; at < chunk->used;)
+		{
+			MinimalTuple row = HJTUPLE_MINTUPLE((HashJoinTuple) (HASH_CHUNK_DATA(chunk) + at));
+
+			at += MAXALIGN(HJTUPLE_OVERHEAD + row->t_len);
+			place_row(p, ExecStoreMinimalTuple(row, p->inner->slot, false), row);
+			/* core will get it again */
+			if (part->instrument != NULL)
+				part->instrument->tuplecount -= 1;
+		}
+		table->chunks = chunk->next.unshared;
+		pfree(chunk);
+	}
+	ExecClearTuple(p->inner->slot);
+	ExecHashTableReset(table);
+	table->totalTuples = 0;
+	p->tapes.is_short = false;
+	evict(p);
+}
+
+/* Read all that has not been read. */
+static void
+read_rest(SlicedPasses *p)
+{
+	TupleTableSlot *slot;
+
+	while ((slot = sliced_next_row(p->inner_side)) != NULL)
+	{
+		bool		should_free;
+		MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &should_free);
+
+		CHECK_FOR_INTERRUPTS();
+		place_row(p, slot, row);
+		if (should_free)
+			pfree(row);
+		evict(p);
+	}
+	for (int i = 0; i < p->npartitions; i++)
+		sliced_tape_finish(&p->partitions[i].inner);
+	p->max_resident = p->resident;
+}
+
+/* A row for core's table, while it is not known that not all will fit. */
+TupleTableSlot *
+sliced_inner_read(SlicedPasses *p)
+{
+	HashJoinTable table = p->hash->hashtable;
+	TupleTableSlot *slot;
+
+	/* it must not begin to spill by itself */
+	table->growEnabled = false;
+	if (table_memory(table) <= p->allowed)
+	{
+		slot = ExecProcNode(p->inner_side);
+		p->is_loaded = TupIsNull(slot);
+		return slot;
+	}
+	make_partitions(p, table->spaceUsed);
+	take_back(p);
+	read_rest(p);
+	p->is_loaded = true;
+	return sliced_inner_kept(p);
+}
+
+/* The next row in memory of those that stayed. */
+TupleTableSlot *
+sliced_inner_kept(SlicedPasses *p)
+{
+	MinimalTuple row = next_kept(p);
+
+	return row == NULL ? ExecClearTuple(p->inner->slot) : ExecStoreMinimalTuple(row, p->inner->slot, false);
+}
