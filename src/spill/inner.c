@@ -10,6 +10,7 @@
 
 #include "executor/executor.h"
 #include "executor/hashjoin.h"
+#include "executor/instrument.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "spill/node.h"
