@@ -1,22 +1,28 @@
 /*
  * spill.h
- *	  Compressed temporary files, for hash joins that do not fit in memory.
+ *	  Compressed temporary files, for joins, aggregates and sorts that do not fit in memory.
  *
- * Core's HashJoin does the joining.  What we add is a node above it and one below each
- * of its sides:
+ * The work is done by core's nodes.  What we add is a node above, which has core's node
+ * begin anew for each part of the rows, and one below each side, which gives it that part,
+ * so that it never has more than fits:
  *
- *	  passes -> HashJoin -> part -> outer side
- *				   Hash -> part -> inner side
+ *	  passes -> HashJoin -> part -> outer side		groups -> Agg -> input -> its rows
+ *				   Hash -> part -> inner side		sorted -> Sort -> runs -> its rows
  *
- * The inner side is read first, into memory.  If it fits, that is all: core builds its
- * table from there.  If not, rows go to partitions by a hash of their keys; so do those
- * of the outer side.  Some partitions stay in memory, the others on tapes (tape.h).  The
- * node above lets core's join the rows in memory, then rescans it once for each partition
- * on tape.  Whatever the kind of join: equal keys are in one partition, so the join of
- * two sides is that of their partitions, one after the other.
+ * A join (hash_join.c) gets inner rows as they come.  When its table is full we take them
+ * back, and rows of both sides go to partitions by a hash of their keys.  Some stay in
+ * memory, the others are on tapes (tape.h).  Core's node joins the rows in memory, then
+ * those of one partition after the other.  Whatever the kind of join: equal keys are in one
+ * partition, so the join of two sides is that of their partitions.  A partition that is
+ * still too large is split again; one that cannot be split, as its keys are all alike, is
+ * core's to spill as it always does.
  *
- * A partition that is still too large is split again; one that cannot be split, as its
- * keys are all alike, is core's to spill as it always does.
+ * An aggregate (aggregate.c) gets rows until its table is full, and from then on only those
+ * whose group is in it.  The others go to partitions by their hash, and are next; as each
+ * pass has some groups, there is an end.
+ *
+ * A sort (sort.c) gets rows until its memory is full.  What it returns is a run, on a tape.
+ * Runs are merged by the node above.
  */
 #ifndef SLICED_SPILL_SPILL_H
 #define SLICED_SPILL_SPILL_H
