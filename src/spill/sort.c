@@ -319,7 +319,7 @@ begin_merge(SlicedSort *s, int n)
 	{
 		Run		   *run = list_nth(runs, i);
 
-		run->slot = MakeTupleTableSlot(ExecGetResultType(s->side), &TTSOpsMinimalTuple);
+		run->slot = MakeSingleTupleTableSlot(ExecGetResultType(s->side), &TTSOpsMinimalTuple);
 		if (read_run(s, run))
 			binaryheap_add_unordered(s->heap, PointerGetDatum(run));
 	}
