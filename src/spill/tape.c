@@ -12,6 +12,7 @@
 #include "pgstat.h"
 #include "spill/spill.h"
 #include "spill/tape.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
@@ -83,14 +84,22 @@ block_checksum(BlockHeader *header, off_t place)
 	return result;
 }
 
-static double
-seconds_since(instr_time start)
+static instr_time
+time_since(instr_time start)
 {
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, start);
-	return INSTR_TIME_GET_DOUBLE(now);
+	return now;
+}
+
+static double
+seconds_since(instr_time start)
+{
+	instr_time	time = time_since(start);
+
+	return INSTR_TIME_GET_DOUBLE(time);
 }
 
 /* ---- rows of one length: first words first ---- */
@@ -202,7 +211,10 @@ write_bytes(SlicedTape *tape, const char *bytes, Size len)
 				errcode_for_file_access(),
 				errmsg("could not write to file \"%s\": %m", FilePathName(tape->file)));
 	}
-	tape->tapes->writing += seconds_since(start);
+	start = time_since(start);
+	tape->tapes->writing += INSTR_TIME_GET_DOUBLE(start);
+	if (track_io_timing)
+		INSTR_TIME_ADD(pgBufferUsage.temp_blk_write_time, start);
 	count_pages(tape->end, tape->end + len, &pgBufferUsage.temp_blks_written);
 	tape->end += len;
 }
@@ -375,14 +387,22 @@ corrupted(SlicedTape *tape)
 static void
 read_bytes(SlicedTape *tape, char *bytes, Size len)
 {
-	int			read = FileRead(tape->file, bytes, len, tape->at, WAIT_EVENT_BUFFILE_READ);
+	instr_time	start;
+	int			read;
 
+	INSTR_TIME_SET_CURRENT(start);
+	read = FileRead(tape->file, bytes, len, tape->at, WAIT_EVENT_BUFFILE_READ);
 	if (read < 0)
 		ereport(ERROR,
 				errcode_for_file_access(),
 				errmsg("could not read file \"%s\": %m", FilePathName(tape->file)));
 	if ((Size) read != len)
 		corrupted(tape);
+	if (track_io_timing)
+	{
+		start = time_since(start);
+		INSTR_TIME_ADD(pgBufferUsage.temp_blk_read_time, start);
+	}
 	count_pages(tape->at, tape->at + len, &pgBufferUsage.temp_blks_read);
 	tape->at += len;
 }
