@@ -330,9 +330,13 @@ sliced_inner_read(SlicedPasses *p)
 	HashJoinTable table = p->hash->hashtable;
 	TupleTableSlot *slot;
 
-	/* it must not begin to spill by itself */
-	table->growEnabled = false;
-	if (table_memory(table) <= p->allowed)
+	/*
+	 * It must not begin to spill by itself.  If it means to from the start, as there is less
+	 * memory than the planner had, rows have gone to its files already: let it.
+	 */
+	if (table->nbatch == 1)
+		table->growEnabled = false;
+	if (table->nbatch > 1 || table_memory(table) <= p->allowed)
 	{
 		slot = ExecProcNode(p->inner_side);
 		p->is_loaded = TupIsNull(slot);

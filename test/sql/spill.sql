@@ -129,6 +129,25 @@ EXECUTE joined;
 SET sliced.temp_file_compression = zstd;
 EXECUTE joined;
 
+-- a plan that was made for much memory and few rows
+SET work_mem = '20MB';
+CREATE TABLE grows AS SELECT * FROM b;
+ANALYZE grows;
+SET sliced.temp_file_compression = lz4;
+PREPARE with_ours AS SELECT count(*), sum(a.id * grows.id::numeric) FROM a LEFT JOIN grows ON a.k = grows.k;
+SET sliced.temp_file_compression = off;
+PREPARE without AS SELECT count(*), sum(a.id * grows.id::numeric) FROM a LEFT JOIN grows ON a.k = grows.k;
+EXECUTE with_ours;
+EXECUTE without;
+INSERT INTO grows SELECT i, i % 3000, 'key', repeat(md5(i::text), 3) FROM generate_series(4001, 20000) i;
+SET sliced.temp_file_compression = lz4;
+SET work_mem = '64kB';
+EXECUTE with_ours;
+EXECUTE without;
+SET work_mem = '256kB';
+EXECUTE with_ours;
+SET work_mem = '64kB';
+
 -- rows that are changed meanwhile are looked at again, and errors leave nothing
 BEGIN;
 UPDATE a SET w = a.w || b.w FROM b WHERE a.k = b.k AND a.id < 3000;
