@@ -13,11 +13,11 @@
 #include "spill/spill.h"
 #include "utils/memutils.h"
 
-#define PARTITIONS_MIN	4
+#define PARTITIONS_MIN	16
 #define PARTITIONS_MAX	1024
 
 /* Their blocks have this part of the memory at least. */
-#define BLOCKS_PART		16
+#define BLOCKS_PART		8
 
 /* Rows that are still to be grouped. */
 typedef struct ToGroup
@@ -52,6 +52,7 @@ typedef struct SlicedGroups
 
 	/* this pass */
 	ToGroup    *current;		/* NULL: rows come from below */
+	uint64		nrows;			/* read from there */
 	uint64		ngroups;		/* that were in the table when we last looked */
 	int			npartitions;	/* 0: the table is not full */
 	ToGroup    *partitions;
@@ -73,23 +74,31 @@ is_full(const AggState *agg, Size limit)
 		SLICED_AGG_TUPLES_MEMORY(agg) > limit;
 }
 
+/* How many tables would those groups fill that are not in this one? */
+static double
+tables_to_come(const SlicedGroups *g)
+{
+	if (g->current == NULL)
+		return ((const Agg *) g->agg->ss.ps.plan)->numGroups / Max(g->ngroups, 1);
+	/* of the rows so many have filled one */
+	return (double) (g->current->tape.rows - g->nrows) / g->nrows;
+}
+
 /* From now on rows of other groups than those in the table go to partitions. */
 static void
 begin_partitions(SlicedGroups *g)
 {
-	const Agg  *plan = (const Agg *) g->agg->ss.ps.plan;
-	double		expected = g->current == NULL ? plan->numGroups : g->current->tape.rows / 8.0;
-	int			most = sliced_power_of_two((double) g->blocks_room / SLICED_BLOCK_MIN / 2 + 1,
-										   PARTITIONS_MIN, PARTITIONS_MAX);
+	int			most = sliced_power_of_two((double) g->blocks_room / SLICED_BLOCK_MIN / 2 + 1, 1, PARTITIONS_MAX);
+	int			least = g->current == NULL ? Min(PARTITIONS_MIN, most) : 1;
 	MemoryContext old = MemoryContextSwitchTo(g->mcxt);
 
-	g->npartitions = sliced_power_of_two(1.5 * expected / Max(g->ngroups, 1), 4 * PARTITIONS_MIN, most);
+	g->npartitions = sliced_power_of_two(1.5 * tables_to_come(g), least, most);
 	g->partitions = palloc0(g->npartitions * sizeof(ToGroup));
 	g->tapes.block = sliced_block_length(g->blocks_room / g->npartitions);
 	for (int i = 0; i < g->npartitions; i++)
 	{
 		g->partitions[i].tape.tapes = &g->tapes;
-		g->partitions[i].depth = g->current == NULL ? 0 : g->current->depth + 1;
+		g->partitions[i].depth = g->current == NULL ? 1 : g->current->depth + 1;
 	}
 	g->has_spilled = true;
 	g->max_partitions = Max(g->max_partitions, g->npartitions);
@@ -138,6 +147,7 @@ needed_columns(const AggState *agg, TupleTableSlot *row, TupleTableSlot *to)
 static void
 put_row(SlicedGroups *g, TupleTableSlot *row, uint32 hash)
 {
+	/* core's table goes by the hash itself: groups of a partition must not be alike to it */
 	ToGroup    *to = &g->partitions[sliced_partition_of(hash, g->npartitions, g->partitions[0].depth)];
 	bool		should_free;
 	MinimalTuple tuple = ExecFetchSlotMinimalTuple(needed_columns(g->agg, row, g->input->to_tape), &should_free);
@@ -155,6 +165,7 @@ read_row(SlicedGroups *g)
 	if (g->current == NULL)
 		return sliced_next_row(g->side);
 	row = sliced_tape_get(&g->current->tape);
+	g->nrows++;
 	return row == NULL ? NULL : ExecStoreMinimalTuple(row, g->input->slot, false);
 }
 
@@ -215,7 +226,7 @@ forget_rows(SlicedGroups *g)
 	MemoryContextReset(g->mcxt);
 	sliced_tapes_reset(&g->tapes);
 	g->current = NULL;
-	g->ngroups = 0;
+	g->nrows = g->ngroups = 0;
 	g->npartitions = 0;
 	g->partitions = NULL;
 	g->queue = NIL;
@@ -316,7 +327,7 @@ next_partition(SlicedGroups *g)
 			g->queue = lcons(&g->partitions[i], g->queue);
 	g->npartitions = 0;
 	g->partitions = NULL;
-	g->ngroups = 0;
+	g->nrows = g->ngroups = 0;
 	if (g->queue != NIL)
 	{
 		g->current = linitial(g->queue);
@@ -327,7 +338,7 @@ next_partition(SlicedGroups *g)
 	return g->current != NULL;
 }
 
-/* Core's node makes its table for as many groups as memory has room for. */
+/* Should core's node make its table anew, then for as many groups as memory has room for. */
 static void
 rescan_groups(SlicedGroups *g, bool next_pass)
 {
