@@ -20,6 +20,9 @@
 
 #define PARTITIONS_MIN	8
 
+/* Their blocks have this part of the memory, if they need not be shorter than they can be. */
+#define BLOCKS_PART		8
+
 /* The filter has this part of the memory at most, but core makes none of less than that. */
 #define FILTER_PART		16
 #define FILTER_MIN		(1024 * 1024)
@@ -231,7 +234,7 @@ make_partitions(SlicedPasses *p, Size memory)
 
 	p->npartitions = sliced_power_of_two(1.25 * expected / p->allowed, PARTITIONS_MIN, most);
 	p->partitions = palloc0(p->npartitions * sizeof(SlicedPartition));
-	p->tapes.block = sliced_block_length(p->allowed / p->npartitions / 2);
+	p->tapes.block = sliced_block_length(p->allowed / BLOCKS_PART / p->npartitions);
 	for (int i = 0; i < p->npartitions; i++)
 		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
 	if (p->drops_outer && !ONE_FOR_EACH(p->join->js.ps.plan->plan_rows, p->outer_side->plan->plan_rows) &&
@@ -265,6 +268,14 @@ table_memory(const HashJoinTable table)
 	return table->spaceUsed + (Size) table->nbuckets_optimal * sizeof(HashJoinTuple);
 }
 
+/* A row is taken back: to EXPLAIN it was not returned. */
+static void
+count_less(PlanState *node)
+{
+	if (node->instrument != NULL)
+		node->instrument->tuplecount -= 1;
+}
+
 /* All rows in core's table, and the outer row that it may have asked for before it made it. */
 static void
 take_back(SlicedPasses *p)
@@ -276,6 +287,8 @@ take_back(SlicedPasses *p)
 
 	p->first_row = p->join->hj_FirstOuterTupleSlot;
 	p->join->hj_FirstOuterTupleSlot = NULL;
+	if (p->first_row != NULL)
+		count_less(&p->outer->css.ss.ps);
 	/* blocks are short until there is room */
 	p->tapes.is_short = true;
 	while ((chunk = table->chunks) != NULL)
@@ -287,9 +300,7 @@ take_back(SlicedPasses *p)
 
 			at += MAXALIGN(HJTUPLE_OVERHEAD + row->t_len);
 			place_row(p, ExecStoreMinimalTuple(row, p->inner->slot, false), row);
-			/* core will get it again */
-			if (part->instrument != NULL)
-				part->instrument->tuplecount -= 1;
+			count_less(part);
 		}
 		table->chunks = chunk->next.unshared;
 		pfree(chunk);

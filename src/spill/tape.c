@@ -31,7 +31,7 @@ typedef uint32 Word;
 #define DECOMPRESSING	0.4
 
 /* The time that compressing may lose, of all that has passed. */
-#define MAY_LOSE		0.015
+#define MAY_LOSE		0.01
 
 /* In front of a block. */
 typedef struct BlockHeader
