@@ -48,11 +48,18 @@ class Session:
         for name, value in settings.items():
             self.run(f"SET {name} = '{value}'")
 
+    def plan(self, sql):
+        """What EXPLAIN says of the execution of a query, without its planning."""
+        return json.loads(self.value(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {sql}"))[0]["Plan"]
+
     def buffers(self, sql):
-        """Buffers that execution of a query touches, not counting its planning."""
-        explained = self.value(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {sql}")
-        plan = json.loads(explained)[0]["Plan"]
+        """Buffers that a query touches."""
+        plan = self.plan(sql)
         return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+    def temp_mb(self, sql):
+        """Megabytes that a query writes to temporary files: more than they are long where their room is used again."""
+        return self.plan(sql)["Temp Written Blocks"] * 8192 / 1e6
 
     def cpu(self):
         """Milliseconds the server process has had a CPU, where the system tells (Linux)."""

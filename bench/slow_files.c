@@ -34,12 +34,19 @@ now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static ssize_t
-pay(int fd, ssize_t bytes)
+/* When what may have to be paid for has begun; nobody asks the clock about other files. */
+static double
+begin_of(int fd)
 {
-	if (bytes <= 0 || fd < 0 || fd >= FILES || !is_slow[fd])
+	return fd >= 0 && fd < FILES && is_slow[fd] ? now() : 0;
+}
+
+static ssize_t
+pay(double begun, ssize_t bytes)
+{
+	if (begun == 0 || bytes <= 0)
 		return bytes;
-	debt += bytes / BYTES_PER_SECOND;
+	debt += bytes / BYTES_PER_SECOND - (now() - begun);
 	while (debt > STEP)
 	{
 		struct timespec t = {(time_t) debt, (long) ((debt - (time_t) debt) * 1e9)};
@@ -90,10 +97,12 @@ mode_of(int flags, va_list rest)
 	}
 
 #define TRANSFER(name, bytes, type) \
-	ssize_t name(int fd, bytes, size_t n, type at) { NEXT(name); return pay(fd, next(fd, data, n, at)); }
+	ssize_t name(int fd, bytes, size_t n, type at) \
+	{ NEXT(name); double begun = begin_of(fd); return pay(begun, next(fd, data, n, at)); }
 
 #define VECTORS(name, type) \
-	ssize_t name(int fd, const struct iovec *data, int n, type at) { NEXT(name); return pay(fd, next(fd, data, n, at)); }
+	ssize_t name(int fd, const struct iovec *data, int n, type at) \
+	{ NEXT(name); double begun = begin_of(fd); return pay(begun, next(fd, data, n, at)); }
 
 OPEN(open)
 OPEN(open64)
