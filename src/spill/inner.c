@@ -21,7 +21,7 @@
 #define PARTITIONS_MIN	8
 
 /* Their blocks have this part of the memory, if they need not be shorter than they can be. */
-#define BLOCKS_PART		8
+#define BLOCKS_PART		2
 
 /* The filter has this part of the memory at most, but core makes none of less than that. */
 #define FILTER_PART		16

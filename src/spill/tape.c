@@ -33,16 +33,7 @@ typedef uint32 Word;
 /* The time that compressing may lose, of all that has passed. */
 #define MAY_LOSE		0.01
 
-/* In front of a block. */
-typedef struct BlockHeader
-{
-	uint32		stored;			/* bytes in the file */
-	uint32		raw;
-	uint32		rows;			/* word by word; 0: one after the other, as they are in memory */
-	uint32		row_len;
-	uint32		codec;
-	uint32		checksum;		/* of the header and the stored bytes, at their place */
-} BlockHeader;
+#define HEADER			sizeof(SlicedBlockHeader)
 
 static void
 need_room(SlicedTapes *tapes, char **buffer, Size *has, Size room)
@@ -60,9 +51,17 @@ static void
 drop_block(SlicedTape *tape)
 {
 	if (tape->block != NULL)
-		pfree(tape->block);
+		pfree(tape->block - HEADER);
 	tape->block = NULL;
 	tape->room = 0;
+}
+
+static void
+new_block(SlicedTape *tape, uint32 room)
+{
+	drop_block(tape);
+	tape->block = (char *) MemoryContextAllocHuge(tape->tapes->mcxt, HEADER + (Size) room + HEADER) + HEADER;
+	tape->room = room;
 }
 
 /* The room for rows of a block, of which one has this length. */
@@ -73,7 +72,7 @@ block_room(const SlicedTapes *tapes, uint32 len)
 }
 
 static uint32
-block_checksum(BlockHeader *header, off_t place)
+block_checksum(SlicedBlockHeader *header, off_t place)
 {
 	uint32		kept = header->checksum;
 	uint32		result;
@@ -256,13 +255,13 @@ compress_rows(SlicedTape *tape, bool by_words)
 
 	if (!by_words)
 		return sliced_codec_try(tapes->codec, tape->block, tape->used,
-								tapes->stored_bytes + sizeof(BlockHeader), tapes->level, NULL);
+								tapes->stored_bytes + HEADER, tapes->level, NULL);
 	n = tape->used / MAXALIGN(tape->row_len);
 	len = n * words_of(tape->row_len) * sizeof(Word);
 	need_room(tapes, &tapes->words, &tapes->words_room, len);
 	rows_to_words(tape->block, n, tape->row_len, (Word *) tapes->words);
 	return sliced_codec_try(tapes->codec, tapes->words, len,
-							tapes->stored_bytes + sizeof(BlockHeader), tapes->level, NULL);
+							tapes->stored_bytes + HEADER, tapes->level, NULL);
 }
 
 /* The same in the better one of two ways. */
@@ -294,13 +293,14 @@ static void
 write_block(SlicedTape *tape)
 {
 	SlicedTapes *tapes = tape->tapes;
-	BlockHeader *header;
+	SlicedBlockHeader *header;
+	char	   *bytes;
 	uint32		stored = 0;
 	bool		by_words = false;
 
 	if (tape->file == 0)
 		create_file(tape);
-	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, sizeof(BlockHeader) + SLICED_COMPRESS_ROOM(tape->used));
+	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + SLICED_COMPRESS_ROOM(tape->used));
 	if (INSTR_TIME_IS_ZERO(tapes->begin))
 		INSTR_TIME_SET_CURRENT(tapes->begin);
 	if (tapes->codec != SLICED_CODEC_NONE && (!tapes->adaptive || is_worth_its_time(tapes)))
@@ -311,23 +311,20 @@ write_block(SlicedTape *tape)
 		stored = compress_block(tape, &by_words);
 		tapes->compressing += seconds_since(start);
 	}
-	header = (BlockHeader *) tapes->stored_bytes;
+	bytes = stored > 0 ? tapes->stored_bytes : tape->block - HEADER;
+	header = (SlicedBlockHeader *) bytes;
 	header->codec = stored > 0 ? tapes->codec : SLICED_CODEC_NONE;
 	header->row_len = stored > 0 && by_words ? tape->row_len : 0;
 	header->rows = header->row_len > 0 ? tape->used / MAXALIGN(tape->row_len) : 0;
 	header->raw = header->rows > 0 ? header->rows * words_of(tape->row_len) * sizeof(Word) : tape->used;
 	if (stored == 0)
-	{
-		stored = tape->used;
-		tapes->raw_as_is += stored;
-		memcpy(tapes->stored_bytes + sizeof(BlockHeader), tape->block, stored);
-	}
+		tapes->raw_as_is += stored = tape->used;
 	header->stored = stored;
 	header->checksum = block_checksum(header, tape->end);
-	write_bytes(tape, tapes->stored_bytes, sizeof(BlockHeader) + stored);
+	write_bytes(tape, bytes, HEADER + stored);
 	tapes->saved += tape->used - stored;
 	tapes->raw += tape->used;
-	tapes->stored += sizeof(BlockHeader) + stored;
+	tapes->stored += HEADER + stored;
 	tape->used = 0;
 	/* nor does a long row keep its room, or a block stay short */
 	if (tape->room != block_room(tapes, 0))
@@ -344,13 +341,7 @@ sliced_tape_put(SlicedTape *tape, MinimalTuple row)
 	if (tape->used > 0 && size > tape->room - tape->used)
 		write_block(tape);
 	if (size > tape->room)
-	{
-		uint32		room = block_room(tape->tapes, size);
-
-		drop_block(tape);
-		tape->block = MemoryContextAllocHuge(tape->tapes->mcxt, room);
-		tape->room = room;
-	}
+		new_block(tape, block_room(tape->tapes, size));
 	to = tape->block + tape->used;
 	memset(to + size - sizeof(uint64), 0, sizeof(uint64));
 	memcpy(to, row, len);
@@ -409,9 +400,11 @@ read_bytes(SlicedTape *tape, char *bytes, Size len)
 
 /* Are these the numbers of a block that can be? */
 static bool
-is_sound(const SlicedTape *tape, const BlockHeader *header)
+is_sound(const SlicedTape *tape, const SlicedBlockHeader *header)
 {
 	if (sliced_codec_get(header->codec) == NULL || header->stored > tape->end - tape->at)
+		return false;
+	if (header->codec == SLICED_CODEC_NONE && (header->rows > 0 || header->stored != header->raw))
 		return false;
 	if (header->rows == 0)
 		return header->raw >= SizeofMinimalTupleHeader;
@@ -424,40 +417,55 @@ need_block(SlicedTape *tape, uint32 room)
 {
 	if (tape->room >= room && tape->room <= Max(room, tape->tapes->block))
 		return;
-	drop_block(tape);
-	room = Max(room, tape->tapes->block);
-	tape->block = MemoryContextAllocHuge(tape->tapes->mcxt, room);
-	tape->room = room;
+	new_block(tape, Max(room, tape->tapes->block));
+}
+
+/* Read the block whose header we have to 'to', behind room for that, and the next one's header with it. */
+static void
+read_stored(SlicedTape *tape, char *to)
+{
+	SlicedBlockHeader *header = (SlicedBlockHeader *) to;
+	off_t		place = tape->at - HEADER;
+	uint32		stored = tape->header.stored;
+
+	*header = tape->header;
+	tape->has_header = tape->at + stored < tape->end;
+	read_bytes(tape, to + HEADER, (Size) stored + (tape->has_header ? HEADER : 0));
+	if (block_checksum(header, place) != header->checksum)
+		corrupted(tape);
+	if (tape->has_header)
+		memcpy(&tape->header, to + HEADER + stored, HEADER);
 }
 
 static void
 read_block(SlicedTape *tape)
 {
 	SlicedTapes *tapes = tape->tapes;
-	off_t		place = tape->at;
-	BlockHeader header;
-	BlockHeader *stored;
-	bool		by_words;
+	SlicedBlockHeader header;
 	uint32		rows;
 
-	read_bytes(tape, (char *) &header, sizeof(header));
+	if (!tape->has_header)
+		read_bytes(tape, (char *) &tape->header, HEADER);
+	header = tape->header;
 	if (!is_sound(tape, &header))
 		corrupted(tape);
-	by_words = header.rows > 0;
-	rows = by_words ? header.rows * MAXALIGN(header.row_len) : header.raw;
+	rows = header.rows > 0 ? header.rows * MAXALIGN(header.row_len) : header.raw;
 	need_block(tape, rows);
-	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, sizeof(header) + header.stored);
-	if (by_words)
-		need_room(tapes, &tapes->words, &tapes->words_room, header.raw);
-	stored = (BlockHeader *) tapes->stored_bytes;
-	*stored = header;
-	read_bytes(tape, (char *) (stored + 1), header.stored);
-	if (block_checksum(stored, place) != header.checksum ||
-		!sliced_codec_get(header.codec)->decompress((char *) (stored + 1), header.stored,
-													by_words ? tapes->words : tape->block, header.raw, header.raw, NULL))
-		corrupted(tape);
-	if (by_words)
-		words_to_rows((const Word *) tapes->words, header.rows, header.row_len, tape->block);
+	if (header.codec == SLICED_CODEC_NONE)
+		read_stored(tape, tape->block - HEADER);
+	else
+	{
+		need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + (Size) header.stored + HEADER);
+		if (header.rows > 0)
+			need_room(tapes, &tapes->words, &tapes->words_room, header.raw);
+		read_stored(tape, tapes->stored_bytes);
+		if (!sliced_codec_get(header.codec)->decompress(tapes->stored_bytes + HEADER, header.stored,
+														header.rows > 0 ? tapes->words : tape->block,
+														header.raw, header.raw, NULL))
+			corrupted(tape);
+		if (header.rows > 0)
+			words_to_rows((const Word *) tapes->words, header.rows, header.row_len, tape->block);
+	}
 	tape->used = rows;
 	tape->next = 0;
 }

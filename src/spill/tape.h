@@ -64,6 +64,17 @@ typedef enum SlicedSpiller
 	SLICED_SPILLING_SORT
 } SlicedSpiller;
 
+/* In front of a block. */
+typedef struct SlicedBlockHeader
+{
+	uint32		stored;			/* bytes in the file */
+	uint32		raw;
+	uint32		rows;			/* word by word; 0: one after the other, as they are in memory */
+	uint32		row_len;
+	uint32		codec;
+	uint32		checksum;		/* of the header and the stored bytes, at their place */
+} SlicedBlockHeader;
+
 typedef struct SlicedTape
 {
 	SlicedTapes *tapes;
@@ -73,12 +84,14 @@ typedef struct SlicedTape
 	uint64		memory;			/* what rows take in a hash table */
 
 	/* rows that are not in the file yet, or those of the block that is being read */
-	char	   *block;
+	char	   *block;			/* with room for a header in front of it, and one behind */
 	uint32		room;
 	uint32		used;
 	uint32		row_len;		/* of all rows in the block; 0: they differ */
 	uint32		next;			/* of the block: the next row */
 	off_t		at;				/* of the file: the next block */
+	bool		has_header;		/* whose header has been read: 'header' */
+	SlicedBlockHeader header;
 } SlicedTape;
 
 /* The room that rows of this length take in a hash table, as core counts it. */
