@@ -94,8 +94,8 @@ typedef struct SlicedTape
 	SlicedBlockHeader header;
 } SlicedTape;
 
-/* The room that rows of this length take in a hash table, as core counts it. */
-#define SLICED_ROW_MEMORY(len)	(MAXALIGN(len) + 2 * sizeof(void *) + sizeof(void *))
+/* The room that rows of this length take in a hash table, as core counts it; of buckets there are up to twice as many. */
+#define SLICED_ROW_MEMORY(len)	(MAXALIGN(len) + 2 * sizeof(void *) + 2 * sizeof(void *))
 
 /* As the setting wants them, with memory from this context. */
 extern void sliced_tapes_init(SlicedTapes *tapes, MemoryContext mcxt);
