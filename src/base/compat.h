@@ -269,6 +269,15 @@ sliced_named_memory(const char *name, Size size, void (*make) (SLICED_MAKE_MEMOR
 #define pg_noreturn		pg_attribute_noreturn()
 #endif
 
+/* Groups of a hash aggregate have memory of their own, besides that of what is aggregated. */
+#if PG_VERSION_NUM >= 190000
+#define SLICED_AGG_TUPLES_MEMORY(agg)	MemoryContextMemAllocated((agg)->hash_tuplescxt, true)
+#elif PG_VERSION_NUM >= 180000
+#define SLICED_AGG_TUPLES_MEMORY(agg)	MemoryContextMemAllocated((agg)->hash_tablecxt, true)
+#else
+#define SLICED_AGG_TUPLES_MEMORY(agg)	((Size) 0)
+#endif
+
 /* ---- 19 ---- */
 
 /* The new bounds of rows of which an UPDATE or DELETE concerns a portion; or NULL. */
@@ -359,16 +368,12 @@ sliced_heap_update(Relation rel, ItemPointer tid, HeapTuple tuple, CommandId cid
 #define PLANNER_PARAMS
 #define PLANNER_ARGS
 
-/* Groups of a hash aggregate whose memory is not among that of what is aggregated. */
-#define SLICED_AGG_TUPLES_MEMORY(agg)	((Size) 0)
-
 #else
 
 #define LWLockRegisterTranche(tranche, name)	((void) 0)
 
 #define PLANNER_PARAMS		, ExplainState *explain
 #define PLANNER_ARGS		, explain
-#define SLICED_AGG_TUPLES_MEMORY(agg)	MemoryContextMemAllocated((agg)->hash_tuplescxt, true)
 
 #endif
 
