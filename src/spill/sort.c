@@ -334,6 +334,7 @@ next_merged(SlicedSort *s)
 	ExprContext *econtext = s->css.ss.ps.ps_ExprContext;
 	Run		   *run = s->returned;
 
+	CHECK_FOR_INTERRUPTS();
 	s->returned = NULL;
 	if (run != NULL)
 	{
