@@ -6,7 +6,6 @@
 
 #include "base/compat.h"
 #include "executor/executor.h"
-#include "lib/binaryheap.h"
 #include "miscadmin.h"
 #include "spill/node.h"
 #include "spill/spill.h"
@@ -64,7 +63,10 @@ typedef struct SlicedSort
 	List	   *all;
 	int			nruns;			/* ever made */
 	SortSupport keys;
-	binaryheap *heap;			/* those that are merged; NULL: not yet */
+	Run		  **heap;			/* those that are merged, the first row's at the top; NULL: not yet */
+	int			nheap;
+	int			most;			/* that are merged at a time */
+	TupleTableSlot **slots;		/* so many, if there are, for those that are merged */
 	Run		   *returned;		/* its row was the last one returned */
 
 	/* for EXPLAIN */
@@ -144,6 +146,7 @@ forget_runs(SlicedSort *s)
 	s->nruns = 0;
 	s->keys = NULL;
 	s->heap = NULL;
+	s->slots = NULL;
 	s->returned = NULL;
 }
 
@@ -247,13 +250,10 @@ write_runs(SlicedSort *s, TupleTableSlot *slot)
 
 /* ---- merging runs ---- */
 
-/* Which run's row comes first?  The heap has what comes last at its top. */
+/* Which run's row comes first? */
 static int
-compare_runs(Datum a, Datum b, void *arg)
+compare_runs(const SlicedSort *s, const Run *one, const Run *two)
 {
-	SlicedSort *s = arg;
-	Run		   *one = (Run *) DatumGetPointer(a);
-	Run		   *two = (Run *) DatumGetPointer(b);
 	int			result = ApplySortComparator(one->key, one->key_is_null, two->key, two->key_is_null, s->keys);
 	const Sort *plan = (const Sort *) s->sort->ss.ps.plan;
 
@@ -266,9 +266,39 @@ compare_runs(Datum a, Datum b, void *arg)
 
 		result = ApplySortComparator(key1, null1, key2, null2, &s->keys[i]);
 	}
-	if (result == 0)
-		return two->number - one->number;
-	return -result;
+	return result != 0 ? result : one->number - two->number;
+}
+
+/* The child whose row comes first; behind the heap if there is none. */
+static int
+first_child(const SlicedSort *s, int at)
+{
+	int			child = 2 * at + 1;
+
+	return child + 1 < s->nheap && compare_runs(s, s->heap[child + 1], s->heap[child]) < 0 ? child + 1 : child;
+}
+
+/*
+ * Put the run in place of what is there, or below.  If it does not stay there it belongs near the
+ * bottom, most likely: go all the way down, and up from there.  That is half the comparisons.
+ */
+static void
+place_run(SlicedSort *s, int top, Run *run)
+{
+	int			at = top;
+	int			child = first_child(s, at);
+
+	if (child < s->nheap && compare_runs(s, run, s->heap[child]) > 0)
+	{
+		for (; child < s->nheap; child = first_child(s, at))
+		{
+			s->heap[at] = s->heap[child];
+			at = child;
+		}
+		for (; at > top && compare_runs(s, run, s->heap[(at - 1) / 2]) < 0; at = (at - 1) / 2)
+			s->heap[at] = s->heap[(at - 1) / 2];
+	}
+	s->heap[at] = run;
 }
 
 static void
@@ -298,6 +328,7 @@ read_run(SlicedSort *s, Run *run)
 		ExecClearTuple(run->slot);
 		sliced_tape_free(&run->tape);
 		s->all = list_delete_ptr(s->all, run);
+		pfree(run);
 		return false;
 	}
 	ExecStoreMinimalTuple(row, run->slot, false);
@@ -314,16 +345,23 @@ begin_merge(SlicedSort *s, int n)
 
 	if (s->keys == NULL)
 		make_keys(s);
-	s->heap = binaryheap_allocate(n, compare_runs, s);
+	if (s->slots == NULL)
+		s->slots = palloc0(s->most * sizeof(TupleTableSlot *));
+	s->heap = palloc(n * sizeof(Run *));
+	s->nheap = 0;
 	for (int i = 0; i < n; i++)
 	{
 		Run		   *run = list_nth(runs, i);
 
-		run->slot = MakeSingleTupleTableSlot(ExecGetResultType(s->side), &TTSOpsMinimalTuple);
+		if (s->slots[i] == NULL)
+			s->slots[i] = MakeSingleTupleTableSlot(ExecGetResultType(s->side), &TTSOpsMinimalTuple);
+		run->slot = s->slots[i];
 		if (read_run(s, run))
-			binaryheap_add_unordered(s->heap, PointerGetDatum(run));
+			s->heap[s->nheap++] = run;
 	}
-	binaryheap_build(s->heap);
+	list_free(runs);
+	for (int i = s->nheap / 2; i-- > 0;)
+		place_run(s, i, s->heap[i]);
 	s->returned = NULL;
 	MemoryContextSwitchTo(old);
 }
@@ -342,15 +380,15 @@ next_merged(SlicedSort *s)
 		MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
 		if (read_run(s, run))
-			binaryheap_replace_first(s->heap, PointerGetDatum(run));
-		else
-			(void) binaryheap_remove_first(s->heap);
+			place_run(s, 0, run);
+		else if (--s->nheap > 0)
+			place_run(s, 0, s->heap[s->nheap]);
 		MemoryContextSwitchTo(old);
 		ResetExprContext(econtext);
 	}
-	if (binaryheap_empty(s->heap))
+	if (s->nheap == 0)
 		return NULL;
-	s->returned = (Run *) DatumGetPointer(binaryheap_first(s->heap));
+	s->returned = s->heap[0];
 	return s->returned->slot;
 }
 
@@ -358,9 +396,11 @@ next_merged(SlicedSort *s)
 static void
 merge_most(SlicedSort *s)
 {
-	int			most = s->allowed / (s->tapes.block + sizeof(Run));
+	int			columns = ExecGetResultType(s->side)->natts;
+	Size		each = s->tapes.block + sizeof(Run) + columns * (sizeof(Datum) + sizeof(bool));
+	int			most = Min(Max(s->allowed / each, MERGED_MIN), MERGED_MAX);
 
-	most = Min(Max(most, MERGED_MIN), MERGED_MAX);
+	s->most = most;
 	while (list_length(s->all) > most)
 	{
 		TupleTableSlot *slot;
@@ -372,7 +412,7 @@ merge_most(SlicedSort *s)
 		while ((slot = next_merged(s)) != NULL)
 			put_row(run, slot);
 		sliced_tape_finish(&run->tape);
-		binaryheap_free(s->heap);
+		pfree(s->heap);
 		s->merges++;
 	}
 	begin_merge(s, list_length(s->all));
