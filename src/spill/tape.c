@@ -450,15 +450,19 @@ read_block(SlicedTape *tape)
 	if (!is_sound(tape, &header))
 		corrupted(tape);
 	rows = header.rows > 0 ? header.rows * MAXALIGN(header.row_len) : header.raw;
-	need_block(tape, rows);
 	if (header.codec == SLICED_CODEC_NONE)
+	{
+		need_block(tape, rows);
 		read_stored(tape, tape->block - HEADER);
+	}
 	else
 	{
 		need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + (Size) header.stored + HEADER);
+		read_stored(tape, tapes->stored_bytes);
+		/* as its checksum is right, rows take what they took before they were written */
+		need_block(tape, rows);
 		if (header.rows > 0)
 			need_room(tapes, &tapes->words, &tapes->words_room, header.raw);
-		read_stored(tape, tapes->stored_bytes);
 		if (!sliced_codec_get(header.codec)->decompress(tapes->stored_bytes + HEADER, header.stored,
 														header.rows > 0 ? tapes->words : tape->block,
 														header.raw, header.raw, NULL))
