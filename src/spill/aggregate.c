@@ -9,6 +9,7 @@
 #include "executor/nodeAgg.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "spill/known.h"
 #include "spill/node.h"
 #include "spill/spill.h"
 #include "utils/memutils.h"
@@ -18,6 +19,9 @@
 
 /* Their blocks have this part of the memory at least. */
 #define BLOCKS_PART		8
+
+/* Keys that are known to be in core's table have this part. */
+#define KNOWN_PART		64
 
 /* Rows that are still to be grouped. */
 typedef struct ToGroup
@@ -56,6 +60,7 @@ typedef struct SlicedGroups
 	uint64		ngroups;		/* that were in the table when we last looked */
 	int			npartitions;	/* 0: the table is not full */
 	ToGroup    *partitions;
+	SlicedKnown known;			/* keys of groups in the table */
 	List	   *queue;			/* partitions to do, the current one not among them */
 
 	/* for EXPLAIN */
@@ -95,6 +100,7 @@ begin_partitions(SlicedGroups *g)
 	g->npartitions = sliced_power_of_two(1.5 * tables_to_come(g), least, most);
 	g->partitions = palloc0(g->npartitions * sizeof(ToGroup));
 	g->tapes.block = sliced_block_length(g->blocks_room / g->npartitions);
+	sliced_known_init(&g->known, g->blocks_room * BLOCKS_PART / KNOWN_PART);
 	for (int i = 0; i < g->npartitions; i++)
 	{
 		g->partitions[i].tape.tapes = &g->tapes;
@@ -113,6 +119,8 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 	TupleTableSlot *key = perhash->hashslot;
 
 	slot_getsomeattrs(row, perhash->largestGrpColIdx);
+	if (sliced_is_known(&g->known, row, perhash->hashGrpColIdxInput, perhash->numhashGrpCols))
+		return true;
 	ExecClearTuple(key);
 	for (int i = 0; i < perhash->numhashGrpCols; i++)
 	{
@@ -124,7 +132,10 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 	ExecStoreVirtualTuple(key);
 	/* what equality and hashing leave there */
 	ResetExprContext(g->agg->tmpcontext);
-	return LookupTupleHashEntry(perhash->hashtable, key, NULL, hash) != NULL;
+	if (LookupTupleHashEntry(perhash->hashtable, key, NULL, hash) == NULL)
+		return false;
+	sliced_known_add(&g->known);
+	return true;
 }
 
 /* The row with NULLs in place of columns that nobody asks for. */
@@ -191,6 +202,7 @@ next_to_group(SlicedGroups *g)
 	}
 	for (int i = 0; i < g->npartitions; i++)
 		sliced_tape_finish(&g->partitions[i].tape);
+	sliced_known_free(&g->known);
 	return NULL;
 }
 
@@ -225,6 +237,7 @@ forget_rows(SlicedGroups *g)
 		sliced_tape_free(&g->partitions[i].tape);
 	MemoryContextReset(g->mcxt);
 	sliced_tapes_reset(&g->tapes);
+	g->known.places = NULL;
 	g->current = NULL;
 	g->nrows = g->ngroups = 0;
 	g->npartitions = 0;
