@@ -9,6 +9,8 @@
 #include "executor/nodeAgg.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "spill/filter.h"
+#include "spill/images.h"
 #include "spill/known.h"
 #include "spill/node.h"
 #include "spill/spill.h"
@@ -22,6 +24,10 @@
 
 /* Keys that are known to be in core's table have this part. */
 #define KNOWN_PART		64
+
+/* So many bytes of a filter for each of its groups, and this part at most. */
+#define FILTER_BYTES	2
+#define FILTER_PART		32
 
 /* Rows that are still to be grouped. */
 typedef struct ToGroup
@@ -46,10 +52,12 @@ typedef struct SlicedGroups
 	AggState   *agg;
 	SlicedInput *input;
 	PlanState  *side;			/* what is below us */
-	Size		limit;			/* of memory for groups: core's */
+	Size		allowed;		/* memory, of all */
+	Size		limit;			/* of it for groups: core's */
 	Size		blocks_room;	/* for those of partitions */
 	MemoryContext mcxt;
 	SlicedTapes tapes;
+	bool		by_images;		/* equal keys have equal bytes */
 	bool		is_switching;	/* a rescan is no more than the next pass */
 	bool		is_done;
 	bool		has_spilled;	/* core's table is not all there is, or was */
@@ -61,6 +69,7 @@ typedef struct SlicedGroups
 	int			npartitions;	/* 0: the table is not full */
 	ToGroup    *partitions;
 	SlicedKnown known;			/* keys of groups in the table */
+	SlicedFilter filter;		/* of all of them, by their bytes, if any */
 	List	   *queue;			/* partitions to do, the current one not among them */
 
 	/* for EXPLAIN */
@@ -89,6 +98,29 @@ tables_to_come(const SlicedGroups *g)
 	return (double) (g->current->tape.rows - g->nrows) / g->nrows;
 }
 
+/* All groups that are in the table.  There will be no others. */
+static void
+make_filter(SlicedGroups *g)
+{
+	AggStatePerHash perhash = &g->agg->perhash[0];
+	TupleTableSlot *key = perhash->hashtable->tableslot;
+	Size		room = Min(FILTER_BYTES * g->ngroups, g->allowed / FILTER_PART);
+	TupleHashIterator iterator;
+	TupleHashEntry entry;
+
+	g->filter.n = room / sizeof(uint64) + 1;
+	g->filter.words = palloc0(g->filter.n * sizeof(uint64));
+	InitTupleHashIterator(perhash->hashtable, &iterator);
+	while ((entry = ScanTupleHashTable(perhash->hashtable, &iterator)) != NULL)
+	{
+		ExecStoreMinimalTuple(entry->firstTuple, key, false);
+		slot_getallattrs(key);
+		sliced_filter_add(&g->filter, sliced_image_hash(key, perhash->hashGrpColIdxHash, perhash->numhashGrpCols));
+		ResetExprContext(g->agg->tmpcontext);
+	}
+	ExecClearTuple(key);
+}
+
 /* From now on rows of other groups than those in the table go to partitions. */
 static void
 begin_partitions(SlicedGroups *g)
@@ -100,7 +132,9 @@ begin_partitions(SlicedGroups *g)
 	g->npartitions = sliced_power_of_two(1.5 * tables_to_come(g), least, most);
 	g->partitions = palloc0(g->npartitions * sizeof(ToGroup));
 	g->tapes.block = sliced_block_length(g->blocks_room / g->npartitions);
-	sliced_known_init(&g->known, g->blocks_room * BLOCKS_PART / KNOWN_PART);
+	sliced_known_init(&g->known, g->allowed / KNOWN_PART);
+	if (g->by_images)
+		make_filter(g);
 	for (int i = 0; i < g->npartitions; i++)
 	{
 		g->partitions[i].tape.tapes = &g->tapes;
@@ -111,16 +145,30 @@ begin_partitions(SlicedGroups *g)
 	MemoryContextSwitchTo(old);
 }
 
-/* Is the row's group in core's table? */
+/* Is the row's group in core's table?  If not, the hash is that of the key. */
 static bool
 has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 {
 	AggStatePerHash perhash = &g->agg->perhash[0];
 	TupleTableSlot *key = perhash->hashslot;
+	uint32		core_hash;
+	uint32		image = 0;
 
 	slot_getsomeattrs(row, perhash->largestGrpColIdx);
 	if (sliced_is_known(&g->known, row, perhash->hashGrpColIdxInput, perhash->numhashGrpCols))
 		return true;
+	/* what hashing and equality leave there */
+	ResetExprContext(g->agg->tmpcontext);
+	if (g->by_images)
+	{
+		MemoryContext old = MemoryContextSwitchTo(g->agg->tmpcontext->ecxt_per_tuple_memory);
+
+		image = sliced_image_hash(row, perhash->hashGrpColIdxInput, perhash->numhashGrpCols);
+		MemoryContextSwitchTo(old);
+		*hash = image;
+		if (!sliced_filter_has(&g->filter, image))
+			return false;
+	}
 	ExecClearTuple(key);
 	for (int i = 0; i < perhash->numhashGrpCols; i++)
 	{
@@ -130,12 +178,13 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 		key->tts_isnull[i] = row->tts_isnull[column];
 	}
 	ExecStoreVirtualTuple(key);
-	/* what equality and hashing leave there */
-	ResetExprContext(g->agg->tmpcontext);
-	if (LookupTupleHashEntry(perhash->hashtable, key, NULL, hash) == NULL)
-		return false;
-	sliced_known_add(&g->known);
-	return true;
+	if (LookupTupleHashEntry(perhash->hashtable, key, NULL, &core_hash) != NULL)
+	{
+		sliced_known_add(&g->known, row, perhash->hashGrpColIdxInput, perhash->numhashGrpCols);
+		return true;
+	}
+	*hash = g->by_images ? image : core_hash;
+	return false;
 }
 
 /* The row with NULLs in place of columns that nobody asks for. */
@@ -185,7 +234,7 @@ static TupleTableSlot *
 next_to_group(SlicedGroups *g)
 {
 	TupleTableSlot *row;
-	uint32		hash;
+	uint32		hash = 0;
 
 	while ((row = read_row(g)) != NULL)
 	{
@@ -203,6 +252,9 @@ next_to_group(SlicedGroups *g)
 	for (int i = 0; i < g->npartitions; i++)
 		sliced_tape_finish(&g->partitions[i].tape);
 	sliced_known_free(&g->known);
+	if (g->filter.words != NULL)
+		pfree(g->filter.words);
+	g->filter.words = NULL;
 	return NULL;
 }
 
@@ -238,6 +290,7 @@ forget_rows(SlicedGroups *g)
 	MemoryContextReset(g->mcxt);
 	sliced_tapes_reset(&g->tapes);
 	g->known.places = NULL;
+	g->filter.words = NULL;
 	g->current = NULL;
 	g->nrows = g->ngroups = 0;
 	g->npartitions = 0;
@@ -310,16 +363,17 @@ static void
 groups_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	SlicedGroups *g = (SlicedGroups *) node;
-	Size		allowed = get_hash_memory_limit();
 
 	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, eflags);
 	g->agg = castNode(AggState, outerPlanState(node));
 	g->input = (SlicedInput *) outerPlanState(g->agg);
 	g->input->groups = g;
 	g->side = outerPlanState(g->input);
+	g->by_images = sliced_equal_images((const Agg *) g->agg->ss.ps.plan, ExecGetResultType(g->side));
+	g->allowed = get_hash_memory_limit();
 	g->limit = g->agg->hash_mem_limit;
-	g->blocks_room = Max(allowed - Min(g->limit, allowed), allowed / BLOCKS_PART);
-	g->limit = Min(g->limit, allowed - g->blocks_room);
+	g->blocks_room = Max(g->allowed - Min(g->limit, g->allowed), g->allowed / BLOCKS_PART);
+	g->limit = Min(g->limit, g->allowed - g->blocks_room);
 	g->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced groups", ALLOCSET_DEFAULT_SIZES);
 	sliced_tapes_init(&g->tapes, g->mcxt);
 	lift_limits(g->agg);

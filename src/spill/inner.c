@@ -23,12 +23,10 @@
 /* Their blocks have this part of the memory, if they need not be shorter than they can be. */
 #define BLOCKS_PART		2
 
-/* The filter has this part of the memory at most, but core makes none of less than that. */
-#define FILTER_PART		16
-#define FILTER_MIN		(1024 * 1024)
-
-/* There is none where about one row is expected of the join for each outer one. */
-#define ONE_FOR_EACH(rows, outer)	((rows) > 0.9 * (outer) && (rows) < 1.5 * (outer))
+/* The filter has this part of the memory at most, and so many bytes for each row that is expected. */
+#define FILTER_PART		8
+#define FILTER_BYTES	2
+#define FILTER_MIN		1024
 
 /* A row in memory: its hash, once rows have one, and the row. */
 typedef struct Kept
@@ -110,8 +108,8 @@ next_kept(SlicedPasses *p)
 static void
 put_inner(SlicedPasses *p, MinimalTuple row, uint32 hash)
 {
-	if (p->filter != NULL)
-		bloom_add_element(p->filter, (unsigned char *) &hash, sizeof(hash));
+	if (p->filter.words != NULL)
+		sliced_filter_add(&p->filter, hash);
 	sliced_tape_put(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].inner, row);
 }
 
@@ -174,7 +172,7 @@ evict_rows(SlicedPasses *p)
 static bool
 is_too_much(const SlicedPasses *p)
 {
-	return p->memory + (Size) (p->npartitions - p->resident) * p->tapes.block + p->filter_bytes > p->allowed;
+	return p->memory + (Size) (p->npartitions - p->resident) * p->tapes.block + sliced_filter_bytes(&p->filter) > p->allowed;
 }
 
 static void
@@ -203,10 +201,10 @@ inner_hash(SlicedPasses *p, TupleTableSlot *slot, uint32 *hash)
 static void
 make_filter(SlicedPasses *p, double rows)
 {
-	Size		most = Max(p->allowed / FILTER_PART, FILTER_MIN);
+	Size		room = Max(Min(p->allowed / FILTER_PART, FILTER_BYTES * rows), FILTER_MIN);
 
-	p->filter_bytes = Max(Min(most, 2 * rows), FILTER_MIN);
-	p->filter = bloom_create((int64) rows, most / 1024, 0);
+	p->filter.n = room / sizeof(uint64);
+	p->filter.words = MemoryContextAllocExtended(p->mcxt, p->filter.n * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 /* How many of the partitions can stay, with so many bytes of rows in all that there are now? */
@@ -216,7 +214,7 @@ how_many_stay(const SlicedPasses *p, Size memory)
 	int			n = p->npartitions;
 
 	while (n > 0 && (double) memory / p->npartitions * n + (double) (p->npartitions - n) * p->tapes.block +
-		   p->filter_bytes > p->allowed)
+		   sliced_filter_bytes(&p->filter) > p->allowed)
 		n--;
 	return n;
 }
@@ -237,8 +235,7 @@ make_partitions(SlicedPasses *p, Size memory)
 	p->tapes.block = sliced_block_length(p->allowed / BLOCKS_PART / p->npartitions);
 	for (int i = 0; i < p->npartitions; i++)
 		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
-	if (p->drops_outer && !ONE_FOR_EACH(p->join->js.ps.plan->plan_rows, p->outer_side->plan->plan_rows) &&
-		p->allowed >= FILTER_PART * FILTER_MIN / 4)
+	if (p->drops_outer)
 		make_filter(p, rows);
 	if (OidIsValid(p->outer_table))
 		sliced_common_keys(&p->common, p->outer_table, p->outer_column, p->outer_inherits,

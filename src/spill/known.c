@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "spill/known.h"
 
 #define PLACES_MIN	64
@@ -13,6 +12,8 @@
 /* Of so many questions one of so many must be answered. */
 #define TRIAL		4096
 #define GAIN		8
+
+#define MULTIPLIER	UINT64CONST(0x9E3779B97F4A7C15)
 
 void
 sliced_known_init(SlicedKnown *known, Size room)
@@ -34,49 +35,102 @@ sliced_known_free(SlicedKnown *known)
 	known->places = NULL;
 }
 
-static bool
-add_bytes(SlicedKnownKey *key, const void *bytes, Size len)
+/* A column's value, as its bytes; longer than a key can be if they are elsewhere. */
+static const char *
+value_bytes(TupleTableSlot *row, int column, uint32 *len)
 {
-	if (len > SLICED_KNOWN_LEN - key->len)
-		return false;
-	memcpy(key->bytes + key->len, bytes, len);
-	key->len += len;
-	return true;
-}
-
-static bool
-add_value(SlicedKnownKey *key, const FormData_pg_attribute *att, Datum value)
-{
-	const char *bytes = DatumGetPointer(value);
+	const FormData_pg_attribute *att = TupleDescAttr(row->tts_tupleDescriptor, column);
+	const char *bytes = DatumGetPointer(row->tts_values[column]);
 
 	if (att->attbyval)
-		return add_bytes(key, &value, sizeof(value));
+	{
+		*len = sizeof(Datum);
+		return (const char *) &row->tts_values[column];
+	}
 	if (att->attlen > 0)
-		return add_bytes(key, bytes, att->attlen);
-	if (att->attlen == -2)
-		return add_bytes(key, bytes, strlen(bytes) + 1);
-	if (VARATT_IS_EXTERNAL(bytes) || VARATT_IS_COMPRESSED(bytes))
-		return false;
-	return add_bytes(key, bytes, VARSIZE_ANY(bytes));
+		*len = att->attlen;
+	else if (att->attlen == -2)
+		*len = strlen(bytes) + 1;
+	else if (VARATT_IS_EXTERNAL(bytes) || VARATT_IS_COMPRESSED(bytes))
+		*len = SLICED_KNOWN_LEN + 1;
+	else
+		*len = VARSIZE_ANY(bytes);
+	return bytes;
 }
 
-/* The key's bytes; false if it cannot be known.  Each column says where it ends. */
-static bool
-make_key(SlicedKnownKey *key, TupleTableSlot *row, const AttrNumber *columns, int n)
+/* Of a product the upper bits depend on all others. */
+static inline uint64
+mix(uint64 hash, uint64 word)
 {
-	key->len = 0;
+	hash = (hash ^ word) * MULTIPLIER;
+	return hash ^ (hash >> 32);
+}
+
+static uint64
+mix_bytes(uint64 hash, const char *bytes, uint32 len)
+{
+	uint64		word = 0;
+
+	for (; len >= sizeof(word); bytes += sizeof(word), len -= sizeof(word))
+	{
+		memcpy(&word, bytes, sizeof(word));
+		hash = mix(hash, word);
+	}
+	for (word = len; len > 0; len--)
+		word = word << 8 | (unsigned char) *bytes++;
+	return mix(hash, word);
+}
+
+/* 0 if the key is too long to be known. */
+static uint32
+key_hash(TupleTableSlot *row, const AttrNumber *columns, int n)
+{
+	uint64		hash = 0;
+	uint32		all = 0;
+
 	for (int i = 0; i < n; i++)
 	{
 		int			column = columns[i] - 1;
-		char		isnull = row->tts_isnull[column];
 
-		if (!add_bytes(key, &isnull, 1))
-			return false;
-		if (!isnull && !add_value(key, TupleDescAttr(row->tts_tupleDescriptor, column), row->tts_values[column]))
-			return false;
+		all++;
+		if (row->tts_isnull[column])
+			hash = mix(hash, 1);
+		else
+		{
+			uint32		len;
+			const char *bytes = value_bytes(row, column, &len);
+
+			all += len;
+			if (all > SLICED_KNOWN_LEN)
+				return 0;
+			hash = mix_bytes(hash, bytes, len);
+		}
 	}
-	key->hash = hash_bytes((const unsigned char *) key->bytes, key->len);
-	return true;
+	return all > SLICED_KNOWN_LEN ? 0 : Max(hash * MULTIPLIER >> 32, 1);
+}
+
+/* Each value says where it ends, so these are the same columns if all bytes are. */
+static bool
+is_same(const SlicedKnownKey *place, TupleTableSlot *row, const AttrNumber *columns, int n)
+{
+	uint32		at = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int			column = columns[i] - 1;
+		const char *bytes;
+		uint32		len;
+
+		if (at == place->len || place->bytes[at++] != (char) row->tts_isnull[column])
+			return false;
+		if (row->tts_isnull[column])
+			continue;
+		bytes = value_bytes(row, column, &len);
+		if (len > place->len - at || memcmp(place->bytes + at, bytes, len) != 0)
+			return false;
+		at += len;
+	}
+	return at == place->len;
 }
 
 bool
@@ -84,7 +138,6 @@ sliced_is_known(SlicedKnown *known, TupleTableSlot *row, const AttrNumber *colum
 {
 	const SlicedKnownKey *place;
 
-	known->key.len = 0;
 	if (known->places == NULL)
 		return false;
 	if (known->asked == TRIAL)
@@ -97,22 +150,35 @@ sliced_is_known(SlicedKnown *known, TupleTableSlot *row, const AttrNumber *colum
 		known->asked = known->found = 0;
 	}
 	known->asked++;
-	if (!make_key(&known->key, row, columns, n))
-	{
-		known->key.len = 0;
-		return false;
-	}
-	place = &known->places[known->key.hash & known->mask];
-	if (place->len != known->key.len || place->hash != known->key.hash ||
-		memcmp(place->bytes, known->key.bytes, place->len) != 0)
+	known->hash = key_hash(row, columns, n);
+	place = &known->places[known->hash & known->mask];
+	if (known->hash == 0 || place->hash != known->hash || !is_same(place, row, columns, n))
 		return false;
 	known->found++;
 	return true;
 }
 
 void
-sliced_known_add(SlicedKnown *known)
+sliced_known_add(SlicedKnown *known, TupleTableSlot *row, const AttrNumber *columns, int n)
 {
-	if (known->places != NULL && known->key.len > 0)
-		known->places[known->key.hash & known->mask] = known->key;
+	SlicedKnownKey *place;
+
+	if (known->places == NULL || known->hash == 0)
+		return;
+	place = &known->places[known->hash & known->mask];
+	place->hash = known->hash;
+	place->len = 0;
+	for (int i = 0; i < n; i++)
+	{
+		int			column = columns[i] - 1;
+		const char *bytes;
+		uint32		len;
+
+		place->bytes[place->len++] = row->tts_isnull[column];
+		if (row->tts_isnull[column])
+			continue;
+		bytes = value_bytes(row, column, &len);
+		memcpy(place->bytes + place->len, bytes, len);
+		place->len += len;
+	}
 }

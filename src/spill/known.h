@@ -19,8 +19,8 @@
 
 typedef struct SlicedKnownKey
 {
-	uint32		len;			/* 0: none is here */
-	uint32		hash;
+	uint32		hash;			/* 0: none is here */
+	uint32		len;
 	char		bytes[SLICED_KNOWN_LEN];
 } SlicedKnownKey;
 
@@ -30,7 +30,7 @@ typedef struct SlicedKnown
 	uint32		mask;
 	uint32		asked;
 	uint32		found;
-	SlicedKnownKey key;			/* the one that was asked for last */
+	uint32		hash;			/* of the key that was asked for last; 0: it cannot be known */
 } SlicedKnown;
 
 /* With memory from the current context. */
@@ -40,7 +40,7 @@ extern void sliced_known_free(SlicedKnown *known);
 /* Is the key in these columns of the row, which has been taken apart, one that was added? */
 extern bool sliced_is_known(SlicedKnown *known, TupleTableSlot *row, const AttrNumber *columns, int n);
 
-/* Add the key that was asked for last. */
-extern void sliced_known_add(SlicedKnown *known);
+/* Add the key that was asked for last, of the same row. */
+extern void sliced_known_add(SlicedKnown *known, TupleTableSlot *row, const AttrNumber *columns, int n);
 
 #endif

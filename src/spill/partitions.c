@@ -68,17 +68,16 @@ sliced_inner_next(SlicedPasses *p)
 static void
 drop_filter(SlicedPasses *p)
 {
-	if (p->filter != NULL)
-		bloom_free(p->filter);
-	p->filter = NULL;
-	p->filter_bytes = 0;
+	if (p->filter.words != NULL)
+		pfree(p->filter.words);
+	p->filter.words = NULL;
 }
 
 /* Is there no inner row with this hash on any tape? */
 static bool
 is_filtered(SlicedPasses *p, uint32 hash)
 {
-	if (p->filter == NULL)
+	if (p->filter.words == NULL)
 		return false;
 	if (p->asked == FILTER_TRIAL && p->dropped < FILTER_TRIAL / FILTER_GAIN)
 	{
@@ -86,7 +85,7 @@ is_filtered(SlicedPasses *p, uint32 hash)
 		return false;
 	}
 	p->asked++;
-	if (!bloom_lacks_element(p->filter, (unsigned char *) &hash, sizeof(hash)))
+	if (sliced_filter_has(&p->filter, hash))
 		return false;
 	p->dropped++;
 	p->tapes.filtered++;
@@ -281,8 +280,7 @@ sliced_passes_reset(SlicedPasses *p)
 	p->npartitions = p->resident = 0;
 	p->partitions = NULL;
 	p->common.n = 0;
-	p->filter = NULL;
-	p->filter_bytes = 0;
+	p->filter.words = NULL;
 	p->asked = p->dropped = 0;
 	p->first_row = NULL;
 	p->queue = NIL;

@@ -7,9 +7,9 @@
 
 #include "postgres.h"
 
-#include "lib/bloomfilter.h"
 #include "nodes/execnodes.h"
 #include "spill/common.h"
+#include "spill/filter.h"
 #include "spill/node.h"
 #include "spill/tape.h"
 
@@ -85,8 +85,7 @@ typedef struct SlicedPasses
 	SlicedPartition *partitions;
 	uint32		without_key;	/* inner rows that went to any partition */
 	SlicedCommonKeys common;	/* rows with these stay in memory as well */
-	bloom_filter *filter;		/* hashes of inner rows on tapes; or NULL */
-	Size		filter_bytes;
+	SlicedFilter filter;		/* of inner rows on tapes, if any */
 	uint64		asked;			/* the filter, of outer rows */
 	uint64		dropped;		/* by it */
 

@@ -45,6 +45,33 @@ SELECT c.* FROM compare('SELECT DISTINCT w FROM a') c;
 SELECT c.* FROM compare('SELECT big, id, count(*) FROM a GROUP BY big, id') c;
 SELECT c.* FROM compare('SELECT t COLLATE "C" AS t, count(*) FILTER (WHERE id % 2 = 0) FROM a GROUP BY 1 HAVING count(*) > 3') c;
 SELECT c.same, c.nodes IS NOT NULL AS spilled FROM compare('SELECT k FROM a UNION SELECT id FROM a WHERE id < 5000') c;
+-- hot groups, among others that are not in memory
+CREATE TABLE hot AS SELECT CASE WHEN i % 4 = 0 THEN i END AS k, CASE WHEN i % 4 = 0 THEN 'cold ' || i ELSE 'hot' || repeat('+', i % 9) END AS t,
+    md5((i % 4000)::text) || repeat('=', 60) AS long FROM generate_series(1, 20000) i;
+SELECT c.* FROM compare('SELECT k, t, count(*) FROM hot GROUP BY k, t') c;
+SELECT c.* FROM compare('SELECT t, count(*), count(k) FROM hot GROUP BY t') c;
+SELECT c.* FROM compare('SELECT long, count(*) FROM hot GROUP BY long') c;
+-- equal keys with other bytes
+SELECT EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') AS icu \gset
+\if :icu
+CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+\else
+CREATE COLLATION blind FROM "C";
+\endif
+CREATE DOMAIN name_of AS text COLLATE blind;
+CREATE TABLE e AS SELECT (3000000000 + i % 2000)::oid AS o, (i % 2000)::numeric(20, 10) + i % 2 * 0 AS n, CASE WHEN i % 2 = 0 THEN '-0' ELSE '0' END::float8 + i / 8 * (i % 8 / 7) AS f,
+    ('k' || i % 2000)::char(20) AS c, CASE WHEN i % 4000 < 2000 THEN 'K' ELSE 'k' END || i % 2000 AS t, i % 2000 AS i FROM generate_series(1, 12000) i;
+SELECT c.* FROM compare('SELECT o, count(*) FROM (SELECT o FROM e UNION ALL SELECT (i + 3000000000)::oid FROM e) q GROUP BY o') c;
+SELECT c.* FROM compare('SELECT trim_scale(n), count(*) FROM (SELECT n FROM e UNION ALL SELECT i FROM e) q GROUP BY n') c;
+SELECT c.* FROM compare('SELECT f + 0, count(*) FROM e GROUP BY f') c;
+SELECT c.* FROM compare('SELECT c::text, count(*) FROM (SELECT c FROM e UNION ALL SELECT (''k'' || i)::bpchar FROM e) q GROUP BY c') c;
+SELECT c.* FROM compare('SELECT lower(t), count(*) FROM (SELECT t COLLATE blind AS t FROM e) q GROUP BY t') c;
+SELECT c.* FROM compare('SELECT lower(t), count(*) FROM (SELECT t::name_of AS t FROM e) q GROUP BY t') c;
+-- the same key plain, compressed, and out of line
+CREATE TABLE stored (plain text, compressed text, outside text);
+ALTER TABLE stored ALTER plain SET STORAGE PLAIN, ALTER compressed SET STORAGE MAIN, ALTER outside SET STORAGE EXTERNAL;
+INSERT INTO stored SELECT repeat('long' || i % 300, 500), repeat('long' || i % 300, 500), repeat('long' || i % 300, 500) FROM generate_series(1, 900) i;
+SELECT c.* FROM compare('SELECT t, count(*) FROM (SELECT plain FROM stored UNION ALL SELECT compressed FROM stored UNION ALL SELECT outside FROM stored) q(t) GROUP BY t') c;
 -- groups are rescanned, with parameters and without
 SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT count(*) AS n FROM (SELECT k, count(*) FROM a WHERE id % 5 <> g GROUP BY k OFFSET 0) p) q') c;
 SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT count(*) AS n FROM (SELECT k, sum(id + g) AS s FROM a GROUP BY k OFFSET 0) p WHERE s % 2 = 0) q') c;
