@@ -28,6 +28,9 @@
 #define FILTER_BYTES	2
 #define FILTER_MIN		1024
 
+/* Where each outer row is expected to match, it is for those who err: then outer rows have so many bytes for each inner one. */
+#define FILTER_DOUBTFUL	256
+
 /* A row in memory: its hash, once rows have one, and the row. */
 typedef struct Kept
 {
@@ -172,7 +175,8 @@ evict_rows(SlicedPasses *p)
 static bool
 is_too_much(const SlicedPasses *p)
 {
-	return p->memory + (Size) (p->npartitions - p->resident) * p->tapes.block + sliced_filter_bytes(&p->filter) > p->allowed;
+	return p->memory + (Size) (p->npartitions - p->resident) * p->tapes.block +
+		sliced_filter_bytes(&p->filter) > p->allowed;
 }
 
 static void
@@ -198,13 +202,28 @@ inner_hash(SlicedPasses *p, TupleTableSlot *slot, uint32 *hash)
 	return !p->drops_inner;
 }
 
+/* May a filter save more than it takes? */
+static bool
+may_filter(const SlicedPasses *p, double rows)
+{
+	const Plan *outer = p->outer_side->plan;
+	double		joined = p->join->js.ps.plan->plan_rows;
+
+	if (!p->drops_outer)
+		return false;
+	if (joined > 0.9 * outer->plan_rows && joined < 1.5 * outer->plan_rows)
+		return outer->plan_rows * outer->plan_width >= FILTER_DOUBTFUL * rows;
+	return true;
+}
+
 static void
 make_filter(SlicedPasses *p, double rows)
 {
 	Size		room = Max(Min(p->allowed / FILTER_PART, FILTER_BYTES * rows), FILTER_MIN);
 
 	p->filter.n = room / sizeof(uint64);
-	p->filter.words = MemoryContextAllocExtended(p->mcxt, p->filter.n * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	p->filter.words = MemoryContextAllocExtended(p->mcxt, p->filter.n * sizeof(uint64),
+												 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 /* How many of the partitions can stay, with so many bytes of rows in all that there are now? */
@@ -235,7 +254,7 @@ make_partitions(SlicedPasses *p, Size memory)
 	p->tapes.block = sliced_block_length(p->allowed / BLOCKS_PART / p->npartitions);
 	for (int i = 0; i < p->npartitions; i++)
 		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
-	if (p->drops_outer)
+	if (may_filter(p, rows))
 		make_filter(p, rows);
 	if (OidIsValid(p->outer_table))
 		sliced_common_keys(&p->common, p->outer_table, p->outer_column, p->outer_inherits,
