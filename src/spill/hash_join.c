@@ -184,6 +184,7 @@ passes_begin(CustomScanState *node, EState *estate, int eflags)
 	p->outer_column = linitial_int(lsecond(private));
 	p->outer_inherits = lsecond_int(lsecond(private));
 	p->allowed = get_hash_memory_limit();
+	sliced_expect_partitions(p);
 	p->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced partitions", ALLOCSET_DEFAULT_SIZES);
 	sliced_tapes_init(&p->tapes, p->mcxt);
 	node->ss.ps.resultops = &TTSOpsVirtual;

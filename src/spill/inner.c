@@ -23,8 +23,11 @@
 /* Their blocks have this part of the memory, if they need not be shorter than they can be. */
 #define BLOCKS_PART		2
 
+/* The first ones are as long as this, as rows are still in core's table. */
+#define FIRST_BLOCK		(2048 - 2 * sizeof(SlicedBlockHeader))
+
 /* The filter has this part of the memory at most, and so many bytes for each row that is expected. */
-#define FILTER_PART		8
+#define FILTER_PART		16
 #define FILTER_BYTES	2
 #define FILTER_MIN		1024
 
@@ -216,12 +219,27 @@ may_filter(const SlicedPasses *p, double rows)
 	return true;
 }
 
-static void
-make_filter(SlicedPasses *p, double rows)
+/* How many partitions there will be, if all does not fit, and what they and the filter take at once. */
+void
+sliced_expect_partitions(SlicedPasses *p)
 {
-	Size		room = Max(Min(p->allowed / FILTER_PART, FILTER_BYTES * rows), FILTER_MIN);
+	const Plan *plan = p->inner_side->plan;
+	double		rows = Max(plan->plan_rows, 1);
+	double		expected = Max(rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)),
+							   2.0 * p->allowed);
+	int			most = sliced_power_of_two((double) p->allowed / SLICED_BLOCK_MIN / 2 + 1, PARTITIONS_MIN, 4096);
 
-	p->filter.n = room / sizeof(uint64);
+	p->to_make = sliced_power_of_two(1.25 * expected / p->allowed, PARTITIONS_MIN, most);
+	p->filter_room = 0;
+	if (may_filter(p, rows))
+		p->filter_room = Max(Min(p->allowed / FILTER_PART, FILTER_BYTES * rows), FILTER_MIN);
+	p->reserve = p->to_make * (sizeof(SlicedPartition) + FIRST_BLOCK) + p->filter_room;
+}
+
+static void
+make_filter(SlicedPasses *p)
+{
+	p->filter.n = p->filter_room / sizeof(uint64);
 	p->filter.words = MemoryContextAllocExtended(p->mcxt, p->filter.n * sizeof(uint64),
 												 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
@@ -242,20 +260,15 @@ how_many_stay(const SlicedPasses *p, Size memory)
 static void
 make_partitions(SlicedPasses *p, Size memory)
 {
-	const Plan *plan = p->inner_side->plan;
-	double		rows = Max(plan->plan_rows, 1);
-	double		expected = Max(rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)),
-							   2.0 * memory);
-	int			most = sliced_power_of_two((double) p->allowed / SLICED_BLOCK_MIN / 2 + 1, PARTITIONS_MIN, 4096);
 	MemoryContext old = MemoryContextSwitchTo(p->mcxt);
 
-	p->npartitions = sliced_power_of_two(1.25 * expected / p->allowed, PARTITIONS_MIN, most);
+	p->npartitions = p->to_make;
 	p->partitions = palloc0(p->npartitions * sizeof(SlicedPartition));
 	p->tapes.block = sliced_block_length(p->allowed / BLOCKS_PART / p->npartitions);
 	for (int i = 0; i < p->npartitions; i++)
 		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
-	if (may_filter(p, rows))
-		make_filter(p, rows);
+	if (p->filter_room > 0)
+		make_filter(p);
 	if (OidIsValid(p->outer_table))
 		sliced_common_keys(&p->common, p->outer_table, p->outer_column, p->outer_inherits,
 						   &p->outer->keys.functions[0], p->outer->keys.collations[0]);
@@ -299,14 +312,14 @@ take_back(SlicedPasses *p)
 	HashJoinTable table = p->hash->hashtable;
 	PlanState  *part = &p->inner->css.ss.ps;
 	HashMemoryChunk chunk;
+	Size		freed = 0;
 	Size		at;
 
 	p->first_row = p->join->hj_FirstOuterTupleSlot;
 	p->join->hj_FirstOuterTupleSlot = NULL;
 	if (p->first_row != NULL)
 		count_less(&p->outer->css.ss.ps);
-	/* blocks are short until there is room */
-	p->tapes.is_short = true;
+	p->tapes.for_now = FIRST_BLOCK;
 	while ((chunk = table->chunks) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -319,12 +332,18 @@ take_back(SlicedPasses *p)
 			count_less(part);
 		}
 		table->chunks = chunk->next.unshared;
+		freed += chunk->maxlen;
 		pfree(chunk);
+		if (freed > 2 * (Size) p->npartitions * SLICED_BLOCK_MIN)
+			p->tapes.for_now = SLICED_BLOCK_MIN;
 	}
 	ExecClearTuple(p->inner->slot);
 	ExecHashTableReset(table);
 	table->totalTuples = 0;
-	p->tapes.is_short = false;
+	/* as many buckets as it had for what will be there, not for what was */
+	table->nbuckets_optimal = table->nbuckets;
+	table->log2_nbuckets_optimal = table->log2_nbuckets;
+	p->tapes.for_now = 0;
 	evict(p);
 }
 
@@ -363,7 +382,7 @@ sliced_inner_read(SlicedPasses *p)
 	 */
 	if (table->nbatch == 1)
 		table->growEnabled = false;
-	if (table->nbatch > 1 || table_memory(table) <= p->allowed)
+	if (table->nbatch > 1 || table_memory(table) + p->reserve <= p->allowed)
 	{
 		slot = ExecProcNode(p->inner_side);
 		p->is_loaded = TupIsNull(slot);

@@ -72,6 +72,11 @@ typedef struct SlicedPasses
 	Size		allowed;		/* bytes */
 	SlicedTapes tapes;
 
+	/* if there will be partitions: so many, with so many bytes for a filter; what is taken at once */
+	int			to_make;
+	Size		filter_room;
+	Size		reserve;
+
 	/* the inner side */
 	bool		is_loaded;		/* all of it has been read */
 	SlicedChunk *first;			/* rows in memory: 'first' is read, 'last' written */
@@ -113,6 +118,9 @@ sliced_is_resident(const SlicedPasses *passes, uint32 hash)
 	return sliced_partition_of(hash, passes->npartitions, 0) < passes->resident ||
 		sliced_is_common(&passes->common, hash);
 }
+
+/* What partitions there will be, if there are some. */
+extern void sliced_expect_partitions(SlicedPasses *passes);
 
 /* A row of the inner side for core's table: as long as it has not been read, and then. */
 extern TupleTableSlot *sliced_inner_read(SlicedPasses *passes);

@@ -68,7 +68,7 @@ new_block(SlicedTape *tape, uint32 room)
 static uint32
 block_room(const SlicedTapes *tapes, uint32 len)
 {
-	return Max(len, tapes->is_short ? SLICED_BLOCK_MIN : tapes->block);
+	return Max(len, tapes->for_now > 0 ? tapes->for_now : tapes->block);
 }
 
 static uint32

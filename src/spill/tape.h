@@ -29,7 +29,7 @@ typedef struct SlicedTapes
 	int			level;
 	bool		adaptive;		/* compress while that is worth its time */
 	uint32		block;			/* bytes of rows that are compressed together */
-	bool		is_short;		/* fewer, as there is no room for that yet */
+	uint32		for_now;		/* fewer, as there is no room for that yet; 0: there is */
 
 	/* a block as it is in the file, its header included */
 	char	   *stored_bytes;
