@@ -25,6 +25,9 @@
 /* Keys that are known to be in core's table have this part. */
 #define KNOWN_PART		64
 
+/* The groups until core is asked again what it has taken, as a part of those that would fill it. */
+#define GROUPS_PART		32
+
 /* So many bytes of a filter for each of its groups, and this part at most. */
 #define FILTER_BYTES	2
 #define FILTER_PART		32
@@ -66,6 +69,7 @@ typedef struct SlicedGroups
 	ToGroup    *current;		/* NULL: rows come from below */
 	uint64		nrows;			/* read from there */
 	uint64		ngroups;		/* that were in the table when we last looked */
+	uint64		ask_at;			/* so many groups: how much memory is taken? */
 	int			npartitions;	/* 0: the table is not full */
 	ToGroup    *partitions;
 	SlicedKnown known;			/* keys of groups in the table */
@@ -79,13 +83,22 @@ typedef struct SlicedGroups
 
 /* ---- below the aggregate ---- */
 
-/* As core counts it. */
+/* Has core's table taken its memory, as core counts it?  If not, from how many groups on is that to be asked again? */
 static bool
-is_full(const AggState *agg, Size limit)
+is_full(SlicedGroups *g)
 {
-	return MemoryContextMemAllocated(agg->hash_metacxt, true) +
+	AggState   *agg = g->agg;
+	Size		taken = MemoryContextMemAllocated(agg->hash_metacxt, true) +
 		MemoryContextMemAllocated(agg->hashcontext->ecxt_per_tuple_memory, true) +
-		SLICED_AGG_TUPLES_MEMORY(agg) > limit;
+		SLICED_AGG_TUPLES_MEMORY(agg);
+
+	g->ngroups = agg->hash_ngroups_current;
+	if (taken > g->limit && g->ngroups > 0)
+		return true;
+	g->ask_at = g->ngroups + 1;
+	if (taken < g->limit)
+		g->ask_at += g->ngroups * ((double) (g->limit - taken) / taken) / GROUPS_PART;
+	return false;
 }
 
 /* How many tables would those groups fill that are not in this one? */
@@ -209,12 +222,8 @@ put_row(SlicedGroups *g, TupleTableSlot *row, uint32 hash)
 {
 	/* core's table goes by the hash itself: groups of a partition must not be alike to it */
 	ToGroup    *to = &g->partitions[sliced_partition_of(hash, g->npartitions, g->partitions[0].depth)];
-	bool		should_free;
-	MinimalTuple tuple = ExecFetchSlotMinimalTuple(needed_columns(g->agg, row, g->input->to_tape), &should_free);
 
-	sliced_tape_put(&to->tape, tuple);
-	if (should_free)
-		pfree(tuple);
+	sliced_tape_put_slot(&to->tape, needed_columns(g->agg, row, g->input->to_tape));
 }
 
 static TupleTableSlot *
@@ -239,12 +248,8 @@ next_to_group(SlicedGroups *g)
 	while ((row = read_row(g)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (g->npartitions == 0 && g->agg->hash_ngroups_current != g->ngroups)
-		{
-			g->ngroups = g->agg->hash_ngroups_current;
-			if (is_full(g->agg, g->limit))
-				begin_partitions(g);
-		}
+		if (g->npartitions == 0 && g->agg->hash_ngroups_current >= g->ask_at && is_full(g))
+			begin_partitions(g);
 		if (g->npartitions == 0 || has_group(g, row, &hash))
 			return row;
 		put_row(g, row, hash);
@@ -264,7 +269,7 @@ input_next(PlanState *node)
 {
 	SlicedGroups *g = ((SlicedInput *) node)->groups;
 
-	if (g->npartitions == 0 && g->current == NULL && g->agg->hash_ngroups_current == g->ngroups)
+	if (g->npartitions == 0 && g->current == NULL && g->agg->hash_ngroups_current < g->ask_at)
 		return ExecProcNode(g->side);
 	return next_to_group(g);
 }
@@ -292,7 +297,7 @@ forget_rows(SlicedGroups *g)
 	g->known.places = NULL;
 	g->filter.words = NULL;
 	g->current = NULL;
-	g->nrows = g->ngroups = 0;
+	g->nrows = g->ngroups = g->ask_at = 0;
 	g->npartitions = 0;
 	g->partitions = NULL;
 	g->queue = NIL;
@@ -394,7 +399,7 @@ next_partition(SlicedGroups *g)
 			g->queue = lcons(&g->partitions[i], g->queue);
 	g->npartitions = 0;
 	g->partitions = NULL;
-	g->nrows = g->ngroups = 0;
+	g->nrows = g->ngroups = g->ask_at = 0;
 	if (g->queue != NIL)
 	{
 		g->current = linitial(g->queue);

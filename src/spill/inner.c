@@ -111,12 +111,13 @@ next_kept(SlicedPasses *p)
 
 /* ---- partitions ---- */
 
-static void
-put_inner(SlicedPasses *p, MinimalTuple row, uint32 hash)
+/* The tape of inner rows with this hash, of which there will be one more. */
+static SlicedTape *
+inner_tape(SlicedPasses *p, uint32 hash)
 {
 	if (p->filter.words != NULL)
 		sliced_filter_add(&p->filter, hash);
-	sliced_tape_put(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].inner, row);
+	return &p->partitions[sliced_partition_of(hash, p->npartitions, 0)].inner;
 }
 
 /* Where 'size' bytes can be moved to: behind what has been moved, at 'to'. */
@@ -152,7 +153,7 @@ evict_rows(SlicedPasses *p)
 			size = KEPT_SIZE(len);
 			if (!sliced_is_resident(p, kept->hash))
 			{
-				put_inner(p, row_of(kept), kept->hash);
+				sliced_tape_put(inner_tape(p, kept->hash), row_of(kept));
 				p->memory -= SLICED_ROW_MEMORY(len);
 				continue;
 			}
@@ -277,18 +278,25 @@ make_partitions(SlicedPasses *p, Size memory)
 	MemoryContextSwitchTo(old);
 }
 
-/* The inner row, which is in the slot as well, goes to memory or to its partition. */
+/* The inner row goes to memory or to its partition. */
 static void
-place_row(SlicedPasses *p, TupleTableSlot *slot, MinimalTuple row)
+place_row(SlicedPasses *p, TupleTableSlot *slot)
 {
 	uint32		hash;
+	bool		should_free;
+	MinimalTuple row;
 
 	if (!inner_hash(p, slot, &hash))
 		return;
-	if (sliced_is_resident(p, hash))
-		keep_row(p, row, hash);
-	else
-		put_inner(p, row, hash);
+	if (!sliced_is_resident(p, hash))
+	{
+		sliced_tape_put_slot(inner_tape(p, hash), slot);
+		return;
+	}
+	row = ExecFetchSlotMinimalTuple(slot, &should_free);
+	keep_row(p, row, hash);
+	if (should_free)
+		pfree(row);
 }
 
 static Size
@@ -328,7 +336,7 @@ take_back(SlicedPasses *p)
 			MinimalTuple row = HJTUPLE_MINTUPLE((HashJoinTuple) (HASH_CHUNK_DATA(chunk) + at));
 
 			at += MAXALIGN(HJTUPLE_OVERHEAD + row->t_len);
-			place_row(p, ExecStoreMinimalTuple(row, p->inner->slot, false), row);
+			place_row(p, ExecStoreMinimalTuple(row, p->inner->slot, false));
 			count_less(part);
 		}
 		table->chunks = chunk->next.unshared;
@@ -355,13 +363,8 @@ read_rest(SlicedPasses *p)
 
 	while ((slot = sliced_next_row(p->inner_side)) != NULL)
 	{
-		bool		should_free;
-		MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &should_free);
-
 		CHECK_FOR_INTERRUPTS();
-		place_row(p, slot, row);
-		if (should_free)
-			pfree(row);
+		place_row(p, slot);
 		evict(p);
 	}
 	for (int i = 0; i < p->npartitions; i++)

@@ -96,8 +96,6 @@ is_filtered(SlicedPasses *p, uint32 hash)
 static bool
 stays(SlicedPasses *p, TupleTableSlot *slot)
 {
-	bool		should_free;
-	MinimalTuple row;
 	uint32		hash;
 
 	if (!sliced_row_hash(p->outer, slot, &hash))
@@ -110,10 +108,7 @@ stays(SlicedPasses *p, TupleTableSlot *slot)
 		return true;
 	if (is_filtered(p, hash))
 		return false;
-	row = ExecFetchSlotMinimalTuple(slot, &should_free);
-	sliced_tape_put(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].outer, row);
-	if (should_free)
-		pfree(row);
+	sliced_tape_put_slot(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].outer, slot);
 	return false;
 }
 

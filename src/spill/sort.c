@@ -204,12 +204,7 @@ new_run(SlicedSort *s)
 static void
 put_row(Run *run, TupleTableSlot *slot)
 {
-	bool		should_free;
-	MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &should_free);
-
-	sliced_tape_put(&run->tape, row);
-	if (should_free)
-		pfree(row);
+	sliced_tape_put_slot(&run->tape, slot);
 }
 
 /* All runs, one block of each in memory: how long may it be? */

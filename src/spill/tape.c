@@ -331,10 +331,10 @@ write_block(SlicedTape *tape)
 		drop_block(tape);
 }
 
-void
-sliced_tape_put(SlicedTape *tape, MinimalTuple row)
+/* Room for a row of this length at the end of a block, its last bytes zero. */
+static MinimalTuple
+add_row(SlicedTape *tape, uint32 len)
 {
-	uint32		len = row->t_len;
 	uint32		size = MAXALIGN(len);
 	char	   *to;
 
@@ -344,16 +344,69 @@ sliced_tape_put(SlicedTape *tape, MinimalTuple row)
 		new_block(tape, block_room(tape->tapes, size));
 	to = tape->block + tape->used;
 	memset(to + size - sizeof(uint64), 0, sizeof(uint64));
-	memcpy(to, row, len);
-	/* this may be anything in a row */
-	memset(to + sizeof(uint32), 0, MINIMAL_TUPLE_DATA_OFFSET - sizeof(uint32));
 	tape->row_len = tape->used == 0 || tape->row_len == len ? len : 0;
 	tape->used += size;
 	tape->rows++;
 	tape->memory += SLICED_ROW_MEMORY(len);
 	tape->tapes->rows++;
+	return (MinimalTuple) to;
+}
+
+/* The row that was added is there. */
+static void
+end_row(SlicedTape *tape, MinimalTuple row)
+{
+	/* this may be anything in a row */
+	memset((char *) row + sizeof(uint32), 0, MINIMAL_TUPLE_DATA_OFFSET - sizeof(uint32));
 	if (tape->room > tape->tapes->block)
 		write_block(tape);
+}
+
+void
+sliced_tape_put(SlicedTape *tape, MinimalTuple row)
+{
+	MinimalTuple to = add_row(tape, row->t_len);
+
+	memcpy(to, row, row->t_len);
+	end_row(tape, to);
+}
+
+/* A row that is in the slot's values only, without a copy of it in between. */
+static void
+put_values(SlicedTape *tape, TupleTableSlot *slot)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	bool		has_null = memchr(slot->tts_isnull, true, desc->natts) != NULL;
+	uint32		start = MAXALIGN(SizeofMinimalTupleHeader + (has_null ? BITMAPLEN(desc->natts) : 0));
+	Size		len = heap_compute_data_size(desc, slot->tts_values, slot->tts_isnull);
+	MinimalTuple row = add_row(tape, start + len);
+
+	memset(row, 0, start);
+	/* nor are bytes between values written */
+	memset((char *) row + start, 0, len);
+	row->t_len = start + len;
+	row->t_infomask2 = desc->natts;
+	row->t_hoff = start + MINIMAL_TUPLE_OFFSET;
+	heap_fill_tuple(desc, slot->tts_values, slot->tts_isnull, (char *) row + start, len, &row->t_infomask,
+					has_null ? row->t_bits : NULL);
+	end_row(tape, row);
+}
+
+void
+sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot)
+{
+	bool		should_free;
+	MinimalTuple row;
+
+	if (TTS_IS_VIRTUAL(slot) && slot->tts_tupleDescriptor->natts <= MaxTupleAttributeNumber)
+	{
+		put_values(tape, slot);
+		return;
+	}
+	row = ExecFetchSlotMinimalTuple(slot, &should_free);
+	sliced_tape_put(tape, row);
+	if (should_free)
+		pfree(row);
 }
 
 void

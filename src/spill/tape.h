@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "executor/tuptable.h"
 #include "portability/instr_time.h"
 #include "storage/fd.h"
 #include "utils/resowner.h"
@@ -107,6 +108,7 @@ extern void sliced_tapes_reset(SlicedTapes *tapes);
 extern void sliced_tapes_count(const SlicedTapes *tapes, SlicedSpiller kind);
 
 extern void sliced_tape_put(SlicedTape *tape, MinimalTuple row);
+extern void sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot);
 
 /* All rows have been put.  What they were collected in is freed. */
 extern void sliced_tape_finish(SlicedTape *tape);
