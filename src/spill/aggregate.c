@@ -120,17 +120,20 @@ make_filter(SlicedGroups *g)
 	Size		room = Min(FILTER_BYTES * g->ngroups, g->allowed / FILTER_PART);
 	TupleHashIterator iterator;
 	TupleHashEntry entry;
+	MemoryContext old;
 
 	g->filter.n = room / sizeof(uint64) + 1;
 	g->filter.words = palloc0(g->filter.n * sizeof(uint64));
 	InitTupleHashIterator(perhash->hashtable, &iterator);
+	old = MemoryContextSwitchTo(g->agg->tmpcontext->ecxt_per_tuple_memory);
 	while ((entry = ScanTupleHashTable(perhash->hashtable, &iterator)) != NULL)
 	{
 		ExecStoreMinimalTuple(entry->firstTuple, key, false);
-		slot_getallattrs(key);
-		sliced_filter_add(&g->filter, sliced_image_hash(key, perhash->hashGrpColIdxHash, perhash->numhashGrpCols));
+		slot_getsomeattrs(key, perhash->numCols);
+		sliced_filter_add(&g->filter, sliced_image_hash(key, perhash->hashGrpColIdxHash, perhash->numCols));
 		ResetExprContext(g->agg->tmpcontext);
 	}
+	MemoryContextSwitchTo(old);
 	ExecClearTuple(key);
 }
 
@@ -168,7 +171,7 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 	uint32		image = 0;
 
 	slot_getsomeattrs(row, perhash->largestGrpColIdx);
-	if (sliced_is_known(&g->known, row, perhash->hashGrpColIdxInput, perhash->numhashGrpCols))
+	if (sliced_is_known(&g->known, row, perhash->hashGrpColIdxInput, perhash->numCols))
 		return true;
 	/* what hashing and equality leave there */
 	ResetExprContext(g->agg->tmpcontext);
@@ -176,7 +179,7 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 	{
 		MemoryContext old = MemoryContextSwitchTo(g->agg->tmpcontext->ecxt_per_tuple_memory);
 
-		image = sliced_image_hash(row, perhash->hashGrpColIdxInput, perhash->numhashGrpCols);
+		image = sliced_image_hash(row, perhash->hashGrpColIdxInput, perhash->numCols);
 		MemoryContextSwitchTo(old);
 		*hash = image;
 		if (!sliced_filter_has(&g->filter, image))
@@ -193,7 +196,7 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 	ExecStoreVirtualTuple(key);
 	if (LookupTupleHashEntry(perhash->hashtable, key, NULL, &core_hash) != NULL)
 	{
-		sliced_known_add(&g->known, row, perhash->hashGrpColIdxInput, perhash->numhashGrpCols);
+		sliced_known_add(&g->known, row, perhash->hashGrpColIdxInput, perhash->numCols);
 		return true;
 	}
 	*hash = g->by_images ? image : core_hash;

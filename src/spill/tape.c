@@ -371,16 +371,19 @@ sliced_tape_put(SlicedTape *tape, MinimalTuple row)
 	end_row(tape, to);
 }
 
-/* A row that is in the slot's values only, without a copy of it in between. */
-static void
+/* A row that is in the slot's values only, without a copy of it in between; false if it is too long. */
+static bool
 put_values(SlicedTape *tape, TupleTableSlot *slot)
 {
 	TupleDesc	desc = slot->tts_tupleDescriptor;
 	bool		has_null = memchr(slot->tts_isnull, true, desc->natts) != NULL;
 	uint32		start = MAXALIGN(SizeofMinimalTupleHeader + (has_null ? BITMAPLEN(desc->natts) : 0));
 	Size		len = heap_compute_data_size(desc, slot->tts_values, slot->tts_isnull);
-	MinimalTuple row = add_row(tape, start + len);
+	MinimalTuple row;
 
+	if (len > MaxAllocSize - start)
+		return false;
+	row = add_row(tape, start + len);
 	memset(row, 0, start);
 	/* nor are bytes between values written */
 	memset((char *) row + start, 0, len);
@@ -390,6 +393,7 @@ put_values(SlicedTape *tape, TupleTableSlot *slot)
 	heap_fill_tuple(desc, slot->tts_values, slot->tts_isnull, (char *) row + start, len, &row->t_infomask,
 					has_null ? row->t_bits : NULL);
 	end_row(tape, row);
+	return true;
 }
 
 void
@@ -398,11 +402,9 @@ sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot)
 	bool		should_free;
 	MinimalTuple row;
 
-	if (TTS_IS_VIRTUAL(slot) && slot->tts_tupleDescriptor->natts <= MaxTupleAttributeNumber)
-	{
-		put_values(tape, slot);
+	if (TTS_IS_VIRTUAL(slot) && slot->tts_tupleDescriptor->natts <= MaxTupleAttributeNumber &&
+		put_values(tape, slot))
 		return;
-	}
 	row = ExecFetchSlotMinimalTuple(slot, &should_free);
 	sliced_tape_put(tape, row);
 	if (should_free)

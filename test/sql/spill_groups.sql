@@ -51,6 +51,12 @@ CREATE TABLE hot AS SELECT CASE WHEN i % 4 = 0 THEN i END AS k, CASE WHEN i % 4 
 SELECT c.* FROM compare('SELECT k, t, count(*) FROM hot GROUP BY k, t') c;
 SELECT c.* FROM compare('SELECT t, count(*), count(k) FROM hot GROUP BY t') c;
 SELECT c.* FROM compare('SELECT long, count(*) FROM hot GROUP BY long') c;
+-- columns that depend on the key
+CREATE TABLE dependent (id int PRIMARY KEY, f float8, w text);
+INSERT INTO dependent SELECT i, i / 3.0, repeat(md5(i::text), i % 9) FROM generate_series(1, 4000) i;
+SET enable_indexscan = off;
+SELECT c.* FROM compare('SELECT id, f, w, sum(g) FROM dependent, generate_series(1, 3) g GROUP BY id') c;
+RESET enable_indexscan;
 -- equal keys with other bytes
 SELECT EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') AS icu \gset
 \if :icu
