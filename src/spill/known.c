@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "spill/known.h"
 
 #define PLACES_MIN	64

@@ -18,8 +18,8 @@
  * core's to spill as it always does.
  *
  * An aggregate (aggregate.c) gets rows until its table is full, and from then on only those
- * whose group is in it.  The others go to partitions by their hash, and are next; as each
- * pass has some groups, there is an end.
+ * whose group is in it.  The others go to partitions by a hash of their keys, and are next;
+ * as each pass has some groups, there is an end.
  *
  * A sort (sort.c) gets rows until its memory is full.  What it returns is a run, on a tape.
  * Runs are merged by the node above.
