@@ -58,7 +58,7 @@ SET enable_indexscan = off;
 SELECT c.* FROM compare('SELECT id, f, w, sum(g) FROM dependent, generate_series(1, 3) g GROUP BY id') c;
 RESET enable_indexscan;
 -- equal keys with other bytes
-SELECT EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') AS icu \gset
+SELECT count(*) > 100 AS icu FROM pg_collation WHERE collprovider = 'i' \gset
 \if :icu
 CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 \else
