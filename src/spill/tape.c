@@ -33,6 +33,9 @@ typedef uint32 Word;
 /* The time that compressing may lose, of all that has passed. */
 #define MAY_LOSE		0.01
 
+/* A file that is longer is of no use to other tapes: it only takes place. */
+#define SPARE_MAX		(1024 * 1024)
+
 #define HEADER			sizeof(SlicedBlockHeader)
 
 static void
@@ -71,14 +74,16 @@ block_room(const SlicedTapes *tapes, uint32 len)
 	return Max(len, tapes->for_now > 0 ? tapes->for_now : tapes->block);
 }
 
+/* Of a block at its place of this tape: what another one has left there is not taken for it. */
 static uint32
-block_checksum(SlicedBlockHeader *header, off_t place)
+block_checksum(const SlicedTape *tape, SlicedBlockHeader *header, off_t place)
 {
 	uint32		kept = header->checksum;
 	uint32		result;
 
 	header->checksum = 0;
-	result = sliced_checksum((char *) header, sizeof(*header) + header->stored, place);
+	result = sliced_checksum((char *) header, sizeof(*header) + header->stored,
+							 (uint64) place ^ (uint64) tape->number << 32);
 	header->checksum = kept;
 	return result;
 }
@@ -160,6 +165,8 @@ sliced_tapes_init(SlicedTapes *tapes, MemoryContext mcxt)
 void
 sliced_tapes_reset(SlicedTapes *tapes)
 {
+	while (tapes->nspare > 0)
+		FileClose(tapes->spare[--tapes->nspare]);
 	tapes->stored_bytes = tapes->words = NULL;
 	tapes->stored_room = tapes->words_room = 0;
 }
@@ -222,12 +229,19 @@ static void
 create_file(SlicedTape *tape)
 {
 	ResourceOwner old = CurrentResourceOwner;
+	SlicedTapes *tapes = tape->tapes;
 
+	tape->number = ++tapes->ntapes;
+	if (tapes->nspare > 0)
+	{
+		tape->file = tapes->spare[--tapes->nspare];
+		return;
+	}
 	PrepareTempTablespaces();
-	CurrentResourceOwner = tape->tapes->owner;
+	CurrentResourceOwner = tapes->owner;
 	tape->file = OpenTemporaryFile(false);
 	CurrentResourceOwner = old;
-	tape->tapes->files++;
+	tapes->files++;
 }
 
 /*
@@ -320,7 +334,7 @@ write_block(SlicedTape *tape)
 	if (stored == 0)
 		tapes->raw_as_is += stored = tape->used;
 	header->stored = stored;
-	header->checksum = block_checksum(header, tape->end);
+	header->checksum = block_checksum(tape, header, tape->end);
 	write_bytes(tape, bytes, HEADER + stored);
 	tapes->saved += tape->used - stored;
 	tapes->raw += tape->used;
@@ -486,7 +500,7 @@ read_stored(SlicedTape *tape, char *to)
 	*header = tape->header;
 	tape->has_header = tape->at + stored < tape->end;
 	read_bytes(tape, to + HEADER, (Size) stored + (tape->has_header ? HEADER : 0));
-	if (block_checksum(header, place) != header->checksum)
+	if (block_checksum(tape, header, place) != header->checksum)
 		corrupted(tape);
 	if (tape->has_header)
 		memcpy(&tape->header, to + HEADER + stored, HEADER);
@@ -551,7 +565,12 @@ void
 sliced_tape_free(SlicedTape *tape)
 {
 	if (tape->file != 0)
-		FileClose(tape->file);
+	{
+		if (tape->end <= SPARE_MAX && tape->tapes->nspare < SLICED_SPARE_FILES)
+			tape->tapes->spare[tape->tapes->nspare++] = tape->file;
+		else
+			FileClose(tape->file);
+	}
 	drop_block(tape);
 	memset(tape, 0, sizeof(*tape));
 }

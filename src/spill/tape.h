@@ -21,11 +21,17 @@
 #define SLICED_BLOCK_MIN	(8 * 1024)
 #define SLICED_BLOCK_MAX	(64 * 1024)
 
+/* So many files of tapes that are done are kept for others: making and removing one takes as long as writing some. */
+#define SLICED_SPARE_FILES	16
+
 /* What the tapes of a node have in common. */
 typedef struct SlicedTapes
 {
 	MemoryContext mcxt;
 	ResourceOwner owner;		/* of the files */
+	File		spare[SLICED_SPARE_FILES];
+	int			nspare;
+	uint32		ntapes;			/* that have had a file */
 	int			codec;
 	int			level;
 	bool		adaptive;		/* compress while that is worth its time */
@@ -80,6 +86,7 @@ typedef struct SlicedTape
 {
 	SlicedTapes *tapes;
 	File		file;			/* 0: nothing is on it */
+	uint32		number;			/* a file may have been another tape's before */
 	off_t		end;
 	uint64		rows;
 	uint64		memory;			/* what rows take in a hash table */
@@ -101,7 +108,7 @@ typedef struct SlicedTape
 /* As the setting wants them, with memory from this context. */
 extern void sliced_tapes_init(SlicedTapes *tapes, MemoryContext mcxt);
 
-/* All that was in their context is gone. */
+/* All that was in their context is gone, and so are spare files. */
 extern void sliced_tapes_reset(SlicedTapes *tapes);
 
 /* The node is done: count what they took. */
