@@ -25,8 +25,9 @@
 /* Keys that are known to be in core's table have this part. */
 #define KNOWN_PART		64
 
-/* The groups until core is asked again what it has taken, as a part of those that would fill it. */
-#define GROUPS_PART		32
+/* Core is asked what it has taken for each so many new groups, and for each one when so many more like them would fill it. */
+#define GROUPS_STEP		8
+#define GROUPS_LEFT		256
 
 /* So many bytes of a filter for each of its groups, and this part at most. */
 #define FILTER_BYTES	2
@@ -95,9 +96,10 @@ is_full(SlicedGroups *g)
 	g->ngroups = agg->hash_ngroups_current;
 	if (taken > g->limit && g->ngroups > 0)
 		return true;
+	/* the next ones may be larger */
 	g->ask_at = g->ngroups + 1;
-	if (taken < g->limit)
-		g->ask_at += g->ngroups * ((double) (g->limit - taken) / taken) / GROUPS_PART;
+	if (taken < g->limit && (double) (g->limit - taken) / taken * g->ngroups > GROUPS_LEFT)
+		g->ask_at = g->ngroups + GROUPS_STEP;
 	return false;
 }
 
