@@ -29,7 +29,8 @@ sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash)
 	uint32		result = 0;
 	bool		matches = true;
 
-	ResetExprContext(econtext);
+	if (!econtext->ecxt_per_tuple_memory->isReset)
+		ResetExprContext(econtext);
 	econtext->ecxt_outertuple = slot;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < keys->n && matches; i++)
