@@ -12,6 +12,15 @@ release_of() {
         15) echo bookworm ;;
         17) echo trixie ;;
         18) echo sid ;;
+        19) echo experimental ;;
+    esac
+}
+
+# Experimental is no whole release: what is not in it comes from sid.
+base_of() {
+    case $1 in
+        experimental) echo sid ;;
+        *) echo "$1" ;;
     esac
 }
 
@@ -83,8 +92,8 @@ root_bootstrap() {
         http_proxy=$(apt_setting Acquire::http::Proxy) https_proxy=$(apt_setting Acquire::https::Proxy) \
             unshare --mount --pid --fork --kill-child -- \
             debootstrap --variant=minbase --include=ca-certificates --keyring="$2.keys" \
-            "$release" "$new" "$mirror" &&
-            root_configure "$new" "$release" "$mirror" &&
+            "$(base_of "$release")" "$new" "$mirror" &&
+            root_configure "$new" "$release" "$mirror" "$1" &&
             root_run "$new" "$run" "$1" setup &&
             chroot "$new" apt-get clean &&
             mv "$new" "$2"
@@ -103,11 +112,19 @@ apt_setting() {
     echo "${value:-}"
 }
 
-# apt's configuration in root directory $1: proxies are ours.  No package
-# starts a server there.
+# apt's configuration in root directory $1, for release $2 from mirror $3: proxies are
+# ours.  Of experimental we want major $4 and what belongs to it.  No package starts a
+# server there.
 root_configure() {
-    echo "deb $3 $2 main" >"$1/etc/apt/sources.list"
+    local release
+    for release in $(printf '%s\n' "$(base_of "$2")" "$2" | sort -u); do
+        echo "deb $3 $release main"
+    done >"$1/etc/apt/sources.list"
     rm -f "$1"/etc/apt/sources.list.d/*
+    if [ "$2" = experimental ]; then
+        printf '%s\n' "Package: src:postgresql-$4 src:postgresql-common" \
+            'Pin: release a=experimental' 'Pin-Priority: 990' >"$1/etc/apt/preferences.d/90tests"
+    fi
     apt-config dump | grep -iE '^Acquire::(https?|Retries)' >"$1/etc/apt/apt.conf.d/90host" || true
     printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
     chmod 755 "$1/usr/sbin/policy-rc.d"
