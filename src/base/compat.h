@@ -280,17 +280,6 @@ sliced_named_memory(const char *name, Size size, void (*make) (SLICED_MAKE_MEMOR
 
 /* ---- 19 ---- */
 
-/* The new bounds of rows of which an UPDATE or DELETE concerns a portion; or NULL. */
-static inline Node *
-sliced_portion(const ModifyTable *node)
-{
-#if PG_VERSION_NUM >= 190000
-	return node->forPortionOf;
-#else
-	return NULL;
-#endif
-}
-
 /* How many replication slots may there be?  Some are for REPACK CONCURRENTLY alone. */
 static inline int
 sliced_max_slots(void)

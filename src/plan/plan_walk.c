@@ -51,7 +51,6 @@ walk_modify(ModifyTable *node, const SlicedPlanVisitor *v)
 	visit_expression(node->onConflictSet, v);
 	visit_expression(node->onConflictWhere, v);
 	visit_expression(sliced_merge_conditions(node), v);
-	visit_expression(sliced_portion(node), v);
 	foreach(lc, node->withCheckOptionLists)
 		foreach(lc2, (List *) lfirst(lc))
 			visit_expression(lfirst_node(WithCheckOption, lc2)->qual, v);

@@ -50,43 +50,6 @@ SELECT * FROM sum_up('t');
 REPACK parent;
 SELECT * FROM sum_up('parent');
 
--- a portion of a row's time is changed: what is left over gets copies of the values
-CREATE TABLE p (id int, k int4range, at int4range, v text, d jsonb, c int[], n int DEFAULT 0, g text GENERATED ALWAYS AS (left(v, 3000)) STORED, CONSTRAINT p_key PRIMARY KEY (k, at WITHOUT OVERLAPS));
-INSERT INTO p SELECT i, int4range(i, i + 1), int4range(0, 100), mixed(i * 2000, i), jsonb_build_object('id', i, 'v', dense(i * 900, i)), array(SELECT generate_series(1, i * 500)) FROM generate_series(1, 12) i;
-UPDATE p FOR PORTION OF at FROM 10 TO 20 SET v = v || 'portion', d = jsonb_set(d, '{id}', '"portion"'), c = c || id;
-SELECT * FROM sum_up('p');
-UPDATE p FOR PORTION OF at FROM 15 TO 60 SET v = overlay(v PLACING 'over' FROM 100), n = n + 1 WHERE id % 2 = 0;
-WITH u AS (UPDATE p FOR PORTION OF at FROM 50 TO 55 SET v = left(v, 2500) || id, d = d || '{"x": 1}' WHERE id % 3 = 0 RETURNING id, old.at AS oat, new.at AS nat, old.v AS ov, new.v AS nv, new.d AS nd)
-    SELECT id, oat, nat, md5(ov), md5(nv), md5(nd::text) FROM u ORDER BY id, oat;
-DELETE FROM p FOR PORTION OF at FROM 30 TO 40 WHERE id < 5;
-DELETE FROM p FOR PORTION OF at FROM 90 TO NULL WHERE id > 9;
-SELECT id, at, n, length(v), md5(v), md5(d::text), md5(c::text), md5(g) FROM p ORDER BY id, at;
-BEGIN;
-UPDATE p FOR PORTION OF at FROM 1 TO 2 SET v = v || 'lost';
-SAVEPOINT s;
-DELETE FROM p FOR PORTION OF at FROM 3 TO 5;
-ROLLBACK TO s;
-UPDATE p FOR PORTION OF at FROM 1 TO 3 SET v = v || 'twice' WHERE id = 7;
-COMMIT;
-CREATE FUNCTION tg() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF tg_op = 'INSERT' THEN new.v := new.v || 'left over'; ELSE new.d := new.d || '{"trigger": true}'; END IF; RETURN new; END $$;
-CREATE TRIGGER tg BEFORE INSERT OR UPDATE ON p FOR EACH ROW EXECUTE FUNCTION tg();
-UPDATE p FOR PORTION OF at FROM 70 TO 75 SET v = v || 'seen', n = 1 WHERE id < 8;
-UPDATE p FOR PORTION OF at FROM 71 TO 72 SET n = 1 / (id - 3);
-DROP TRIGGER tg ON p;
-DELETE FROM p WHERE id = 4;
-VACUUM p;
-SELECT id, at, n, length(v), md5(v), md5(d::text) FROM p ORDER BY id, at;
-SELECT * FROM sum_up('p');
--- the same in partitions, which rows leave
-CREATE TABLE pp (id int, at int4range, v text) PARTITION BY LIST (id);
-CREATE TABLE pp1 PARTITION OF pp FOR VALUES IN (1, 2, 3);
-CREATE TABLE pp2 PARTITION OF pp FOR VALUES IN (4, 5, 6);
-INSERT INTO pp SELECT i, int4range(0, 100), mixed(i * 4000, i) FROM generate_series(1, 6) i;
-UPDATE pp FOR PORTION OF at FROM 40 TO 50 SET v = v || 'portion', id = 7 - id;
-DELETE FROM pp FOR PORTION OF at FROM 45 TO 60;
-SELECT id, at, length(v), md5(v) FROM pp ORDER BY id, at, length(v);
-SELECT * FROM sum_up('pp1');
-
 -- a row in conflict is returned, and locked
 INSERT INTO t (id, v) SELECT i, dense(9000, -i) FROM generate_series(18, 23) i ON CONFLICT (id) DO SELECT RETURNING id, md5(v), md5(d::text);
 INSERT INTO t (id, v) SELECT i, dense(9000, -i) FROM generate_series(18, 26) i ON CONFLICT (id) DO SELECT FOR UPDATE WHERE right(t.v, 1) <> 'x' RETURNING id, md5(v), md5(old.v), md5(new.v), d->>'id';
