@@ -3,7 +3,7 @@
 # A part is a function part_NAME.  It runs in a subshell, with the private tree
 # of test/lib.sh in place, and prints a line "ok - ..." or "not ok - ..."
 # for each of its tests, "# skipped: ..." for what cannot be tested here, and
-# "# ..." to tell more.
+# "# ..." to tell more.  Words behind a part name tests of it.
 
 all_parts="lint tree unit regress contrib isolation tap model soak fuzz stops tiny core bench"
 
@@ -77,21 +77,22 @@ clear_away() {
     [ -n "${KEEP:-}" ] || rm -rf "$@"
 }
 
-# Run the scripts test/$1/*, or those whose names match $2, two at a time.
+# scripts FOLDER NAME...: run these scripts of test/FOLDER, two at a time.
 scripts() {
-    local file
+    local folder=$1 file name
+    shift
     copy_checkout
-    for file in "$root/test/$1"/*.sh "$root/test/$1"/*.py; do
-        [ -x "$file" ] && [[ ${file##*/} =~ ${2:-} ]] || continue
+    for name; do
+        file=$(cd "$root/test/$folder" && echo "$name".[sp][hy])
         [ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
-        { script "$1/${file##*/}" || echo "not ok - $1/${file##*/} was not run"; } &
+        { script "$folder/$file" || echo "not ok - $folder/$file was not run"; } &
     done
     wait
 }
 
 # Run pg_regress or pg_isolation_regress through make; $1 is its output folder.
 installcheck() {
-    local output=$1 log=$T/installcheck
+    local output=$1 log=$T/installcheck.${1//\//-}
     shift
     copy_checkout
     as_user make -s -C "$PGS_TMP/checkout/${subdir:-}" PG_CONFIG="$PG_CONFIG" installcheck "$@" >"$log" 2>&1 ||
@@ -104,7 +105,7 @@ installcheck() {
          match($0, /\.\.\. +(ok|FAILED)/) {
              verdict = substr($0, RSTART) ~ /ok/ ? "ok" : "not ok"
              sub(/^ *(test +)?/, ""); print verdict " - " $1; next }
-         { print "  " $0 }' "$log" >"$T/verdict"
+         { print "  " $0 }' "$log" >"$log.verdict"
     # For looking at, and for copying results to expected.
     output=${subdir:+$subdir/}$output
     rm -rf "${root:?}/$output"
@@ -113,7 +114,7 @@ installcheck() {
         "$root/test/tiny/compare" "$root/test/expected" "$root/$output/results" || true
         return
     fi
-    cat "$T/verdict"
+    cat "$log.verdict"
     if [ -s "$root/$output/regression.diffs" ]; then
         head -n 60 "$root/$output/regression.diffs" | sed 's/^/# /'
         echo "# all of it: $output/regression.diffs"
@@ -121,8 +122,7 @@ installcheck() {
 }
 
 part_lint() {
-    "$root/test/lint/run" "$root"
-    "$root/test/lint/releases" "$root"
+    lint_rules
     # From scratch: an object that is there may have been built without warnings.
     copy_checkout
     if build "$PGS_TMP/checkout"; then
@@ -130,6 +130,11 @@ part_lint() {
     else
         echo "not ok - compiles without warnings"
     fi
+}
+
+lint_rules() {
+    "$root/test/lint/run" "$root"
+    "$root/test/lint/releases" "$root"
 }
 
 # That tests test what was just built, not an installed version.
@@ -146,14 +151,11 @@ part_tree() {
     server_stop tree
 }
 
-part_unit() { "$root/test/unit/run"; }
+part_unit() { tests_of unit | xargs "$root/test/unit/run"; }
 
 part_regress() {
-    local only=
-    # How much is read and written is a matter of the lengths.
-    ! is_tiny || only=REGRESS=$(basename -s .sql "$root"/test/sql/*.sql | grep -vxE 'costs|arrays|dictionaries|statistics' | xargs)
     server_start regress
-    installcheck test/output ISOLATION= ${only:+"$only"}
+    installcheck test/output ISOLATION= REGRESS="$(tests_of regress | xargs)"
     server_stop regress
 }
 
@@ -161,24 +163,35 @@ part_regress() {
 part_contrib() {
     local subdir
     server_start contrib
-    for subdir in $(cd "$root" && echo contrib/*); do
+    for subdir in $(tests_of contrib); do
+        subdir=contrib/$subdir
         installcheck output
     done
     server_stop contrib
 }
 
 part_isolation() {
-    local only=
-    # nearly all values are too long for a dictionary
-    ! is_tiny || only=ISOLATION=$(basename -s .spec "$root"/test/specs/*.spec | grep -vx training | xargs)
     server_start isolation
-    installcheck test/output_iso REGRESS= ${only:+"$only"}
+    installcheck test/output_iso REGRESS= ISOLATION="$(tests_of isolation | xargs)"
     server_stop isolation
 }
 
+# What is worth running after every change: these parts side by side.
+part_quick() {
+    local name
+    copy_checkout
+    for name in lint_rules part_unit part_regress part_isolation; do
+        ("$name" || echo "not ok - $name ended with status $?") >"$T/quick.$name" 2>&1 &
+    done
+    wait
+    cat "$T"/quick.*
+}
+
 part_tap() {
-    old_server "$PG_MAJOR" "$T/old"
-    scripts t
+    # shellcheck disable=SC2046
+    set -- $(tests_of tap)
+    case " $* " in *" 220_pg_upgrade "*) old_server "$PG_MAJOR" "$T/old" ;; esac
+    scripts t "$@"
 }
 
 # Of these, only pg_upgrade from an older major.
@@ -189,19 +202,24 @@ part_upgrade() {
 }
 
 # Those scripts of tap that compare functions: what depends on the server most.
-part_same() { scripts t '_same_(functions|jsonb|arrays|hstore)\.'; }
+part_same() {
+    # shellcheck disable=SC2046
+    scripts t $(all_tests_of tap | grep -E '_same_(functions|jsonb|arrays|hstore)$')
+}
 
 part_model() {
     need python3-psycopg
     server_start model
-    scripts model
+    # shellcheck disable=SC2046
+    scripts model $(tests_of model)
     server_stop model
 }
 
 # Longer: MINUTES=60 ./dev test soak
 part_soak() {
     need python3-psycopg
-    scripts soak
+    # shellcheck disable=SC2046
+    scripts soak $(tests_of soak)
 }
 
 part_fuzz() {
@@ -217,7 +235,7 @@ part_core() {
 
 # PostgreSQL's regression tests with as little memory as can be, and our nodes in
 # all plans if limits are tiny: whatever spills must come back.
-part_spill() {
+part_core_spill() {
     need bzip2
     CORE_AM=spill CORE_SUITES=regress "$root/test/core/run"
 }
@@ -236,16 +254,18 @@ part_valgrind() {
 # one, as concurrency is the same whatever the lengths.
 part_tiny() {
     env -u PGS_TREE VERBOSE=1 CORE_SUITES="${CORE_SUITES:-regress}" \
-        "$root/dev" test --tiny unit regress isolation model core spill
+        "$root/dev" test --tiny unit regress isolation model core core_spill
 }
 
 # Failures at every stop point, in a build that has them.
 part_stops() {
     if has_stop_points; then
         need_bench
-        scripts stops
+        # shellcheck disable=SC2046
+        scripts stops $(tests_of stops)
     else
-        env -u PGS_TREE VERBOSE=1 PGS_CPPFLAGS="${PGS_CPPFLAGS:-} -DSLICED_STOP_POINTS" "$root/dev" test stops
+        # shellcheck disable=SC2086
+        env -u PGS_TREE VERBOSE=1 PGS_CPPFLAGS="${PGS_CPPFLAGS:-} -DSLICED_STOP_POINTS" "$root/dev" test stops ${only[stops]:-}
     fi
 }
 
@@ -277,21 +297,91 @@ has_stop_points() { [[ ${PGS_CPPFLAGS:-} = *STOP* ]]; }
 # Do the objects in the checkout, which are for everyday use, not serve?
 is_special() { [ -n "${PGS_CPPFLAGS:-}" ] || ! is_packaged; }
 
-# Is there anything to run for part $1?
-has() {
+is_part() { declare -F "part_$1" >/dev/null; }
+
+# ------------------------------------------------------------- single tests
+
+# The tests of each part that are named, if any are.
+declare -A only=()
+
+# The tests of part $1 that are to run.
+tests_of() {
+    # shellcheck disable=SC2086
+    if [ -n "${only[$1]:-}" ]; then
+        printf '%s\n' ${only[$1]}
+    else
+        all_tests_of "$1"
+    fi
+}
+
+# All tests of part $1, if they can be run one by one.
+all_tests_of() {
+    local without=' '
     case $1 in
-        lint | tree | stops | tiny | valgrind) ;;
-        contrib) [ -d "$root/contrib" ] ;;
-        regress) [ -d "$root/test/sql" ] ;;
-        isolation) [ -d "$root/test/specs" ] ;;
-        tap | same | upgrade) [ -d "$root/test/t" ] ;;
-        model) [ -d "$root/test/model" ] ;;
-        soak) [ -d "$root/test/soak" ] ;;
-        unit | fuzz | core | package | citus) [ -x "$root/test/$1/run" ] ;;
-        spill) [ -x "$root/test/core/run" ] ;;
-        bench) [ -x "$root/bench/run" ] ;;
-        *) die "there is no test part \"$1\"" ;;
-    esac
+        regress)
+            # How much is read and written is a matter of the lengths.
+            ! is_tiny || without='costs|arrays|dictionaries|statistics'
+            files_in test/sql .sql
+            ;;
+        isolation)
+            # nearly all values are too long for a dictionary
+            ! is_tiny || without=training
+            files_in test/specs .spec
+            ;;
+        unit) files_in test/unit .c | sed -n 's/^test_//p' ;;
+        contrib) files_in contrib '' ;;
+        tap) files_in test/t .sh ;;
+        model) files_in test/model .py && files_in test/model .sh ;;
+        soak | stops) files_in "test/$1" .sh ;;
+    esac | grep -vxE "$without"
+}
+
+# The files of folder $1 whose names end with $2, without that.
+files_in() {
+    local file
+    for file in "$root/$1"/*"$2"; do
+        basename "$file" "$2"
+    done
+}
+
+# Print the tests of part $1 that word $2 stands for: the one of that name, or those whose
+# names begin with it, or those whose names contain it.
+tests_named() {
+    local all form
+    all=$(all_tests_of "$1") || die "test: \"$2\" is no part, and part $1 has no tests with names"
+    for form in "$2" "$2*" "*$2*"; do
+        # shellcheck disable=SC2254
+        while read -r name; do
+            case $name in $form) echo "$name" ;; esac
+        done <<<"$all" | grep . && return
+    done
+    # shellcheck disable=SC2086
+    die "test: \"$2\" is no part and no test of part $1; $(near "$2" $all)"
+}
+
+# Which of NAME... look like WORD?  All, if none does.
+near() {
+    "$PGS_PYTHON" -c 'if True:
+        import difflib, sys
+        word, *names = sys.argv[1:]
+        close = difflib.get_close_matches(word, names, 5, 0.5)
+        print("perhaps: " + ", ".join(close) if close else "it has: " + ", ".join(names))' "$@"
+}
+
+# Words to parts: set "parts" and "only".  A word that names no part names tests of the part before it.
+choose() {
+    local word part='' names
+    parts=()
+    for word; do
+        if is_part "$word"; then
+            part=$word
+            [[ " ${parts[*]} " = *" $part "* ]] || parts+=("$part")
+        else
+            [ -n "$part" ] || die "there is no test part \"$word\"; $(near "$word" $(declare -F | sed -n 's/^declare -f part_//p'))"
+            names=$(tests_named "$part" "$word") || exit
+            only[$part]+="$(xargs <<<"$names") "
+        fi
+    done
 }
 
 # The server to test on: the installed major's unless options say something else.
@@ -314,38 +404,32 @@ run_tests() {
     fi
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $all_parts
-    check_parts "$@"
+    choose "$@"
     if [ -n "$archive" ]; then
         server_from_archive "$archive" "$assert"
         exec env PG_CONFIG="$PG_CONFIG" "$root/dev" test ${tiny:+"$tiny"} "$@"
     elif [ -n "$major" ] && [ "$major" != "$PG_MAJOR" ]; then
         test_in_root "$major" ${tiny:+"$tiny"} "$@"
     else
-        run_parts "$@"
+        run_parts
     fi
 }
 
-check_parts() {
-    local name
-    for name; do
-        has "$name" || true
-    done
-}
-
+# Run "parts".
 run_parts() {
     local name
     passed=0 failed=0 skipped=0
     setup
     # now, because the tree links to what is installed
-    case " $* " in *" tap "*) ! is_packaged || need "postgresql-$PG_MAJOR-repack" ;; esac
+    case " ${parts[*]} " in *" tap "*) ! is_packaged || need "postgresql-$PG_MAJOR-repack" ;; esac
     echo "# $("$PG_CONFIG" --version)$(has_assertions && echo ", with assertions")"
     is_special || build || {
         echo "0 passed, 1 failed"
         exit 1
     }
     prepare_temporary
-    for name; do
-        if has "$name"; then part "$name"; fi
+    for name in "${parts[@]}"; do
+        part "$name"
     done
     echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
     [ "$failed" = 0 ]
