@@ -22,28 +22,23 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "am/convert.h"
 #include "am/train.h"
 #include "base/compat.h"
 #include "base/identity.h"
 #include "base/limits.h"
-#include "catalog/pg_am.h"
+#include "base/locks.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "commands/progress.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
-#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "tcop/pquery.h"
-#include "utils/acl.h"
 #include "utils/backend_progress.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -69,7 +64,8 @@ typedef struct Conversion
 
 	/* the table */
 	Oid			relid;
-	Oid			toastrelid;
+	bool		is_partition;	/* one of many: if it cannot be converted, others can */
+	Oid			toastrelid;		/* as of the last transaction; may come and go */
 	char	   *name;
 	TimestampTz started;
 	TimestampTz last_notice;
@@ -130,30 +126,27 @@ ms_since(TimestampTz start)
 
 /* ---- tables ---- */
 
-static void
-check_owner(Oid relid)
-{
-	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
-					   get_rel_name(relid));
-}
-
-/* Open the table, and lock it for the transaction.  It may be another one each time. */
+/*
+ * Open the table, and lock it for the transaction.  Each transaction may find another
+ * one under this OID.  NULL if it is a partition that has been dropped, or is not ours.
+ */
 static Relation
-open_table(Oid relid)
+open_table(Conversion *c)
 {
-	Relation	rel = try_relation_open(relid, RowExclusiveLock);
+	Relation	rel;
 
-	if (rel == NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", relid));
-	check_owner(relid);
+	if (!sliced_relation_lock(c->relid, SLICED_OWNER, RowExclusiveLock, c->is_partition))
+		return NULL;
+	rel = relation_open(c->relid, NoLock);
 	if (!sliced_is_ours(rel))
-		ereport(ERROR,
+	{
+		ereport(c->is_partition ? NOTICE : ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" does not have access method \"sliced\"", RelationGetRelationName(rel)),
 				errhint("sliced.adopt() gives it to tables of access method \"heap\"."));
+		relation_close(rel, NoLock);
+		return NULL;
+	}
 	if (RELATION_IS_OTHER_TEMP(rel))
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -168,29 +161,19 @@ open_table(Oid relid)
 	return rel;
 }
 
-/*
- * A lock that nobody else takes: on our access method, as it were, for this table.  Held
- * by the session, it is released with an error as well.
- */
-static LOCKTAG
-conversion_lock(Oid relid)
-{
-	LOCKTAG		tag;
-
-	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, AccessMethodRelationId, relid, 1);
-	return tag;
-}
-
-static void
+/* Held by the session, it is released with an error as well.  False: a partition to leave out. */
+static bool
 lock_conversion(Conversion *c)
 {
-	LOCKTAG		tag = conversion_lock(c->relid);
+	LOCKTAG		tag = sliced_own_lock(SLICED_LOCK_CONVERSION, c->relid);
 
-	if (LockAcquire(&tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_IN_USE),
-				errmsg("another session is converting \"%s\"", c->name),
-				errhint("The view sliced.progress shows how far it is."));
+	if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	ereport(c->is_partition ? WARNING : ERROR,
+			errcode(ERRCODE_OBJECT_IN_USE),
+			errmsg("another session is converting \"%s\"", c->name),
+			errhint("The view sliced.progress shows how far it is."));
+	return false;
 }
 
 /* ---- progress ---- */
@@ -380,8 +363,17 @@ run_batch(Conversion *c, Position *at)
 	int64		raw;
 
 	XactIsoLevel = XACT_SERIALIZABLE;
-	PreventCommandIfReadOnly("sliced.convert()");
-	rel = open_table(c->relid);
+	sliced_refuse_read_only("sliced.convert()");
+	rel = open_table(c);
+	c->toastrelid = rel == NULL ? InvalidOid : rel->rd_rel->reltoastrelid;
+	if (!OidIsValid(c->toastrelid))
+	{
+		at->i = c->nblocks;
+		if (rel != NULL)
+			relation_close(rel, NoLock);
+		next_transaction(c);
+		return;
+	}
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (!TransactionIdIsValid(c->began))
 		c->began = GetActiveSnapshot()->xmin;
@@ -448,12 +440,16 @@ look_again(Conversion *c)
 static void
 run_pass(Conversion *c, int pass)
 {
-	Relation	rel = open_table(c->relid);
+	Relation	rel = open_table(c);
 
-	if (pass == 1)
-		sliced_train_for_conversion(rel);
-	c->nblocks = RelationGetNumberOfBlocks(rel);
-	relation_close(rel, NoLock);
+	c->nblocks = 0;
+	if (rel != NULL)
+	{
+		c->nblocks = RelationGetNumberOfBlocks(rel);
+		if (pass == 1)
+			sliced_train_if_due(rel);
+		relation_close(rel, NoLock);
+	}
 	next_transaction(c);
 
 	c->began = InvalidTransactionId;
@@ -465,12 +461,14 @@ run_pass(Conversion *c, int pass)
 static void
 convert_table(Conversion *c, Oid relid)
 {
-	Relation	rel = open_table(relid);
-	LOCKTAG		tag = conversion_lock(relid);
+	LOCKTAG		tag = sliced_own_lock(SLICED_LOCK_CONVERSION, relid);
+	Relation	rel;
 	int64		rows;
 	int			pass = 0;
 
 	c->relid = relid;
+	if ((rel = open_table(c)) == NULL)
+		return;
 	c->toastrelid = rel->rd_rel->reltoastrelid;
 	c->name = MemoryContextStrdup(c->mcxt, RelationGetRelationName(rel));
 	c->started = c->last_notice = GetCurrentTimestamp();
@@ -480,7 +478,8 @@ convert_table(Conversion *c, Oid relid)
 	c->nlocked = 0;
 	relation_close(rel, NoLock);
 
-	lock_conversion(c);
+	if (!lock_conversion(c))
+		return;
 	pgstat_progress_start_command((ProgressCommandType) SLICED_PROGRESS_COMMAND, relid);
 	pgstat_progress_update_param(SLICED_PROGRESS_STARTED, c->started);
 	if (OidIsValid(c->toastrelid))
@@ -538,9 +537,7 @@ tables_to_convert(Oid relid, MemoryContext mcxt)
 		MemoryContextSwitchTo(old);
 		return result;
 	}
-	check_owner(relid);
-	LockRelationOid(relid, AccessShareLock);
-	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
+	foreach(lc, sliced_relation_lock_tree(relid, SLICED_OWNER, AccessShareLock))
 	{
 		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
 
@@ -575,8 +572,7 @@ sliced_convert(PG_FUNCTION_ARGS)
 				errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
 				errmsg("sliced.convert() cannot run inside a transaction block"),
 				errhint("It commits as it goes: call it by itself, outside of BEGIN and of functions."));
-	PreventCommandDuringRecovery("sliced.convert()");
-	PreventCommandIfReadOnly("sliced.convert()");
+	sliced_refuse_read_only("sliced.convert()");
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -590,6 +586,7 @@ sliced_convert(PG_FUNCTION_ARGS)
 	if (!c.top_level)
 		SPI_connect_ext(SPI_OPT_NONATOMIC);
 	relids = tables_to_convert(PG_GETARG_OID(0), c.mcxt);
+	c.is_partition = get_rel_relkind(PG_GETARG_OID(0)) == RELKIND_PARTITIONED_TABLE;
 	foreach(lc, relids)
 		convert_table(&c, lfirst_oid(lc));
 	if (!c.top_level)

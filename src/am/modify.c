@@ -204,7 +204,7 @@ insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options
 	}
 
 	if (unlikely(OidIsValid(rel->rd_rel->relrewrite)))
-		sliced_dictionaries_arrive(rel);
+		sliced_train_arrived(rel);
 	if (!OidIsValid(rel->rd_rel->reltoastrelid) || !sliced_row_is_oversized(rel, tuple) ||
 		is_core_way(rel, options))
 		heap_insert(rel, tuple, cid, options, bistate);
@@ -290,7 +290,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 	bool		any_long = false;
 
 	if (unlikely(OidIsValid(rel->rd_rel->relrewrite)))
-		sliced_dictionaries_arrive(rel);
+		sliced_train_arrived(rel);
 	for (int i = 0; i < nslots && OidIsValid(rel->rd_rel->reltoastrelid); i++)
 	{
 		bool		should_free;

@@ -11,13 +11,13 @@
 #include "utils/snapmgr.h"
 
 void
-sliced_page_rows_begin(SlicedPageRows *rows, Relation rel)
+sliced_page_rows_begin(SlicedPageRows *rows, Relation rel, Snapshot snapshot)
 {
 	ItemPointerData none;
 
 	ItemPointerSet(&none, 0, FirstOffsetNumber);
 	rows->slot = table_slot_create(rel, NULL);
-	rows->snapshot = RegisterSnapshot(GetLatestSnapshot());
+	rows->snapshot = RegisterSnapshot(snapshot);
 	rows->scan = table_beginscan_tidrange(rel, rows->snapshot, &none, &none, 0);
 }
 

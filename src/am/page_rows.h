@@ -19,12 +19,13 @@ typedef struct SlicedPageRows
 	TupleTableSlot *slot;		/* the row; deformed in the current context */
 } SlicedPageRows;
 
-extern void sliced_page_rows_begin(SlicedPageRows *rows, Relation rel);
+/* Rows that 'snapshot' sees. */
+extern void sliced_page_rows_begin(SlicedPageRows *rows, Relation rel, Snapshot snapshot);
 
 /* Turn to this page. */
 extern void sliced_page_rows_of(SlicedPageRows *rows, BlockNumber block);
 
-/* Its next row that is there for everybody now; false if there is none. */
+/* Its next row; false if there is none. */
 extern bool sliced_page_rows_next(SlicedPageRows *rows);
 
 extern void sliced_page_rows_end(SlicedPageRows *rows);

@@ -76,7 +76,7 @@ sample_page(SlicedSamples *samples, SlicedPageRows *rows, int attno, BlockNumber
 }
 
 void
-sliced_samples_take(SlicedSamples *samples, Relation rel, int attno)
+sliced_samples_take(SlicedSamples *samples, Relation rel, Snapshot snapshot, int attno)
 {
 	MemoryContext page_mcxt = AllocSetContextCreate(CurrentMemoryContext, "sliced samples",
 													ALLOCSET_DEFAULT_SIZES);
@@ -87,7 +87,7 @@ sliced_samples_take(SlicedSamples *samples, Relation rel, int attno)
 	MemoryContext old;
 
 	samples_init(samples, rel);
-	sliced_page_rows_begin(&rows, rel);
+	sliced_page_rows_begin(&rows, rel, snapshot);
 	BlockSampler_Init(&sampler, nblocks, npages, pg_prng_uint32(&pg_global_prng_state));
 	old = MemoryContextSwitchTo(page_mcxt);
 	while (BlockSampler_HasMore(&sampler))

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "utils/rel.h"
+#include "utils/snapshot.h"
 
 /* Values, one behind the other: the even ones to train on, the odd ones to try. */
 typedef struct SlicedSamples
@@ -27,8 +28,9 @@ typedef struct SlicedSamples
 	uint64		short_bytes;
 } SlicedSamples;
 
-/* Take samples of a column from pages all over the table. */
-extern void sliced_samples_take(SlicedSamples *samples, Relation rel, int attno);
+/* Take samples of a column from pages all over the table, of rows that 'snapshot' sees. */
+extern void sliced_samples_take(SlicedSamples *samples, Relation rel, Snapshot snapshot,
+								int attno);
 extern void sliced_samples_free(SlicedSamples *samples);
 
 #endif

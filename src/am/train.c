@@ -12,15 +12,16 @@
 #include "am/train.h"
 #include "base/identity.h"
 #include "base/limits.h"
+#include "base/locks.h"
 #include "base/settings.h"
 #include "base/stop.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "storage/lmgr.h"
 #include "store/slice.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 /* ---- training ---- */
@@ -78,7 +79,8 @@ is_worth_it(const SlicedEntry *entry, const SlicedSamples *samples, BlockNumber 
 }
 
 char *
-sliced_train_column(Relation rel, int attno, const SlicedColumn *column, SlicedEntry *entry)
+sliced_train_column(Relation rel, Snapshot snapshot, int attno, const SlicedColumn *column,
+					SlicedEntry *entry)
 {
 	Relation	toastrel = relation_open(rel->rd_rel->reltoastrelid, AccessShareLock);
 	BlockNumber pages = RelationGetNumberOfBlocks(toastrel);
@@ -87,7 +89,7 @@ sliced_train_column(Relation rel, int attno, const SlicedColumn *column, SlicedE
 
 	relation_close(toastrel, NoLock);
 	memset(entry, 0, sizeof(*entry));
-	sliced_samples_take(&samples, rel, attno);
+	sliced_samples_take(&samples, rel, snapshot, attno);
 	entry->pages = pages;
 	entry->trained_at = GetCurrentTimestamp();
 	entry->samples = samples.n[0] + samples.n[1];
@@ -150,12 +152,18 @@ is_due(const SlicedEntry *last, BlockNumber pages)
 static void
 train_due_columns(Relation rel)
 {
-	Relation	toastrel = relation_open(rel->rd_rel->reltoastrelid, AccessShareLock);
-	BlockNumber pages = RelationGetNumberOfBlocks(toastrel);
+	Relation	toastrel;
+	BlockNumber pages;
 	SlicedWriter *writer = NULL;
 	SlicedDamage damage;
-	List	   *entries = sliced_dictionary_list(toastrel, &damage);
+	List	   *entries;
 
+	/* what another session is adding will do */
+	if (!sliced_own_lock_take(SLICED_LOCK_DIRECTORY, rel->rd_rel->reltoastrelid, false))
+		return;
+	toastrel = relation_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+	pages = RelationGetNumberOfBlocks(toastrel);
+	entries = sliced_dictionary_list(toastrel, &damage);
 	relation_close(toastrel, NoLock);
 	for (int attno = 1; attno <= RelationGetDescr(rel)->natts; attno++)
 	{
@@ -166,7 +174,7 @@ train_due_columns(Relation rel)
 		if (!is_due(sliced_dictionary_last(entries, attno), pages) ||
 			!sliced_wants_dictionary(rel, attno, &column) || column.dictionary != SLICED_DICTIONARY_AUTO)
 			continue;
-		bytes = sliced_train_column(rel, attno, &column, &entry);
+		bytes = sliced_train_column(rel, GetLatestSnapshot(), attno, &column, &entry);
 		/* that it is not worth it is worth knowing, or the next ANALYZE would try again */
 		if (writer == NULL)
 			writer = sliced_dictionary_writer(rel);
@@ -182,8 +190,10 @@ sliced_train_if_due(Relation rel)
 	MemoryContext old = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 
-	if (RecoveryInProgress() || !can_have_dictionaries(rel))
+	if (RecoveryInProgress() || XactReadOnly || !can_have_dictionaries(rel))
 		return;
+	/* a subtransaction cannot begin before others have been told what the command changed */
+	CommandCounterIncrement();
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
@@ -211,13 +221,6 @@ sliced_train_if_due(Relation rel)
 					   RelationGetRelationName(rel), error->message));
 	}
 	PG_END_TRY();
-}
-
-void
-sliced_train_for_conversion(Relation rel)
-{
-	LockRelation(rel, ShareUpdateExclusiveLock);
-	sliced_train_if_due(rel);
 }
 
 /* ---- where a table is written anew ---- */
@@ -250,81 +253,67 @@ entries_of(Relation rel)
 	return entries;
 }
 
-/* Write the dictionary that a column has to where the table is written to. */
+/*
+ * A file that is written anew gets dictionaries made of its own rows.  The old file's
+ * would carry pieces of rows that have been deleted.
+ */
 static void
-carry(Relation rel, SlicedWriter *writer, int attno, const SlicedEntry *in_use)
+train_new_file(Relation from, Snapshot snapshot, List *old_entries, SlicedWriter *writer)
 {
-	SlicedDictionaryName name = {rel->rd_rel->reltoastrelid, in_use->id, in_use->checksum};
-	SlicedDictionary *dictionary;
-	SlicedEntry entry = *in_use;
-	const char *bytes;
-	char	   *copy;
-
-	/* if it is damaged, so are the values that name it, and they say so */
-	if (sliced_dictionary_find(&name, &dictionary) != SLICED_SOUND)
-		return;
-	bytes = sliced_dictionary_bytes(dictionary, &entry.len);
-	copy = memcpy(palloc(entry.len), bytes, entry.len);
-	entry.id = InvalidOid;
-	sliced_dictionary_add(writer, attno, &entry, copy);
-	pfree(copy);
-}
-
-/* 'rel' is written anew, to 'writer'.  Train, or take along what there is. */
-static void
-prepare_rewrite(Relation rel, SlicedWriter *writer, bool train)
-{
-	List	   *entries = can_have_dictionaries(rel) ? entries_of(rel) : NIL;
-
-	for (int attno = 1; attno <= RelationGetDescr(rel)->natts; attno++)
+	for (int attno = 1; attno <= RelationGetDescr(from)->natts; attno++)
 	{
-		const SlicedEntry *in_use = entry_in_use(entries, attno);
 		SlicedColumn column;
 		SlicedEntry entry;
-		char	   *bytes = NULL;
+		char	   *bytes;
 
-		if (!sliced_wants_dictionary(rel, attno, &column))
+		if (!sliced_wants_dictionary(from, attno, &column) ||
+			(column.dictionary != SLICED_DICTIONARY_AUTO && entry_in_use(old_entries, attno) == NULL))
 			continue;
-		if (train && can_have_dictionaries(rel) &&
-			(in_use != NULL || column.dictionary == SLICED_DICTIONARY_AUTO))
-			bytes = sliced_train_column(rel, attno, &column, &entry);
+		/* the old file's is not there to be compared with */
+		column.compression.dictionary = (SlicedDictionaryName) {0};
+		bytes = sliced_train_column(from, snapshot, attno, &column, &entry);
 		if (bytes != NULL)
 			sliced_dictionary_add(writer, attno, &entry, bytes);
-		else if (in_use != NULL)
-			carry(rel, writer, attno, in_use);
 	}
 }
 
 void
 sliced_train_for_rewrite(Relation rel, SlicedWriter *writer)
 {
-	prepare_rewrite(rel, writer, true);
+	if (can_have_dictionaries(rel))
+		train_new_file(rel, GetLatestSnapshot(), entries_of(rel), writer);
 }
 
 void
-sliced_dictionaries_arrive(Relation rel)
+sliced_train_arrived(Relation rel)
 {
 	/* a table that takes another's place has its OID until the transaction ends */
 	static Oid	last;
 	static TransactionId last_xid = InvalidTransactionId;
 	Oid			relid = RelationGetRelid(rel);
+	Relation	toastrel;
+	BlockNumber pages;
 	Relation	old;
 
-	if (last == relid && TransactionIdEquals(last_xid, GetTopTransactionId()))
+	if ((last == relid && TransactionIdEquals(last_xid, GetTopTransactionId())) ||
+		!can_have_dictionaries(rel))
+		return;
+	toastrel = relation_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+	pages = RelationGetNumberOfBlocks(toastrel) + RelationGetNumberOfBlocks(rel);
+	relation_close(toastrel, NoLock);
+	if (pages < SLICED_TRAIN_PAGES_MIN)
 		return;
 	last = relid;
 	last_xid = GetTopTransactionId();
 	old = RelationIdGetRelation(rel->rd_rel->relrewrite);
 	if (RelationIsValid(old))
 	{
-		if (OidIsValid(rel->rd_rel->reltoastrelid) && can_have_dictionaries(old) &&
-			entries_of(old) != NIL)
-		{
-			SlicedWriter *writer = sliced_dictionary_writer(rel);
+		SlicedWriter *writer = sliced_dictionary_writer(rel);
 
-			prepare_rewrite(old, writer, false);
-			sliced_writer_close(writer);
-		}
+		/* rows of the command that is inserting them are too new for other snapshots */
+		train_new_file(rel, SnapshotSelf, can_have_dictionaries(old) ? entries_of(old) : NIL,
+					   writer);
+		sliced_writer_close(writer);
 		RelationClose(old);
 	}
 }

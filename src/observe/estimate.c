@@ -235,7 +235,7 @@ train_column(SlicedEstimate *e, int i)
 	if (from.codec_from.origin == SLICED_FROM_STORAGE)
 		return;
 	column.compression = (SlicedCompression) {SLICED_CODEC_ZSTD, sliced_zstd_level};
-	bytes = sliced_train_column(e->rel, i + 1, &column, &entry);
+	bytes = sliced_train_column(e->rel, GetLatestSnapshot(), i + 1, &column, &entry);
 	if (bytes == NULL)
 		return;
 	e->dictionaries[i] = sliced_dictionary_make(bytes, entry.len);
@@ -443,7 +443,7 @@ sliced_estimate(Relation rel, TimestampTz deadline)
 		return e;
 	}
 	pages = pages_in_no_order(e->pages, &npages);
-	sliced_page_rows_begin(&rows, rel);
+	sliced_page_rows_begin(&rows, rel, GetLatestSnapshot());
 	look(e, &rows, pages, npages);
 	if (e->raw > 0)
 	{

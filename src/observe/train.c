@@ -5,20 +5,16 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/xlog.h"
 #include "am/train.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/locks.h"
 #include "base/settings.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "commands/tablecmds.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
@@ -29,7 +25,7 @@ train_and_show(ReturnSetInfo *rsinfo, Relation rel, int attno, const SlicedColum
 {
 	SlicedWriter *writer;
 	SlicedEntry entry;
-	char	   *bytes = sliced_train_column(rel, attno, column, &entry);
+	char	   *bytes = sliced_train_column(rel, GetLatestSnapshot(), attno, column, &entry);
 	Datum		values[8];
 	bool		nulls[8] = {false};
 
@@ -89,6 +85,8 @@ train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
 				errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("column \"%s\" of relation \"%s\" does not exist", column_name,
 					   RelationGetRelationName(rel)));
+	/* what another session is adding decides what is worth it here */
+	sliced_own_lock_take(SLICED_LOCK_DIRECTORY, rel->rd_rel->reltoastrelid, true);
 	for (int attno = 1; attno <= RelationGetDescr(rel)->natts; attno++)
 	{
 		SlicedColumn column;
@@ -137,33 +135,19 @@ Datum
 sliced_train(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			relid;
 	ListCell   *lc;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("table must not be null"));
-	relid = PG_GETARG_OID(0);
-	PreventCommandDuringRecovery("sliced.train()");
+	sliced_refuse_read_only("sliced.train()");
 	InitMaterializedSRF(fcinfo, 0);
-	/* before we wait for a lock, and after: it may be another's then */
-	for (int i = 0; i < 2; i++)
-	{
-		if (get_rel_name(relid) == NULL)
-			ereport(ERROR,
-					errcode(ERRCODE_UNDEFINED_TABLE),
-					errmsg("relation with OID %u does not exist", relid));
-		if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
-			aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
-						   get_rel_name(relid));
-		LockRelationOid(relid, ShareUpdateExclusiveLock);
-	}
-	foreach(lc, find_all_inheritors(relid, ShareUpdateExclusiveLock, NULL))
+	foreach(lc, sliced_relation_lock_tree(PG_GETARG_OID(0), SLICED_OWNER, RowExclusiveLock))
 	{
 		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
 
-		if (check_table(rel, lfirst_oid(lc) != relid))
+		if (check_table(rel, lfirst_oid(lc) != PG_GETARG_OID(0)))
 			train_table(rsinfo, rel, PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)));
 		relation_close(rel, NoLock);
 	}

@@ -20,6 +20,7 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/locks.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -340,14 +341,13 @@ sliced_verify(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("the table to verify must not be null"));
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(relid));
+	sliced_relation_lock(relid, SLICED_READER, AccessShareLock, false);
 	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
 		ereport(ERROR,
 				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				errmsg("row-level security hides rows of \"%s\" from you", get_rel_name(relid)),
 				errhint("A role with BYPASSRLS, or the owner of a table without FORCE ROW LEVEL SECURITY, can verify it."));
-	v.rel = relation_open(relid, AccessShareLock);
+	v.rel = relation_open(relid, NoLock);
 	if (v.rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),

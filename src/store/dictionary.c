@@ -8,6 +8,7 @@
 #include "access/xact.h"
 #include "base/invalidation.h"
 #include "base/limits.h"
+#include "base/locks.h"
 #include "base/stop.h"
 #include "store/cursor.h"
 #include "store/dictionary.h"
@@ -396,12 +397,12 @@ sliced_dictionary_add(SlicedWriter *writer, int attno, SlicedEntry *entry, const
 {
 	Relation	toastrel = sliced_writer_relation(writer);
 
+	sliced_own_lock_take(SLICED_LOCK_DIRECTORY, RelationGetRelid(toastrel), true);
 	if (entry->len > 0)
 	{
 		SlicedDraft draft;
 
-		if (!OidIsValid(entry->id))
-			entry->id = sliced_writer_new_id(writer);
+		entry->id = sliced_writer_new_id(writer);
 		entry->checksum = sliced_dictionary_checksum(bytes, entry->len);
 		sliced_draft_init(&draft, bytes, entry->len,
 						  (SlicedCompression) {SLICED_CODEC_ZSTD, SLICED_DICTIONARY_LEVEL});

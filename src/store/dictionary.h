@@ -3,9 +3,10 @@
  *	  Dictionaries, and which one new slices of a column look back at.
  *
  * A dictionary is a value in the toast relation of the table whose slices name it.
- * Nobody deletes it: it goes with all else when the toast relation is written anew
- * or emptied, and those who write anew take along what they name.  So whoever sees
- * the slice sees the dictionary, on a standby or after a crash as well.
+ * Nothing deletes it: it goes with all else when the toast relation is written anew
+ * or emptied.  So a reader who sees the slice sees the dictionary, on a standby or
+ * after a crash as well.  A dictionary consists of pieces of the values it was made of,
+ * so a file written anew gets dictionaries made of its own rows, never an old one.
  *
  * A slice may name a dictionary that is committed, or that its own transaction has
  * written and not rolled back: then both go together.  So who writes asks
@@ -64,9 +65,8 @@ extern const SlicedEntry *sliced_dictionary_last(List *entries, int attno);
 
 /*
  * Add a dictionary for new slices of a column; an entry of length 0 says that none
- * was worth it.  Sets the entry's id, unless it has one, and checksum.  The caller
- * sees to it that nobody else adds one.  Others hear of it when the transaction
- * commits.
+ * was worth it.  Sets the entry's id and checksum.  Keeps other sessions from adding
+ * one until the transaction ends (SLICED_LOCK_DIRECTORY), when they hear of it.
  */
 extern void sliced_dictionary_add(SlicedWriter *writer, int attno, SlicedEntry *entry,
 								  const char *bytes);

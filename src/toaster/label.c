@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "base/locks.h"
 #include "base/compat.h"
 #include "base/identity.h"
 #include "base/settings.h"
@@ -367,33 +368,21 @@ static void
 set_label(Oid relid, const char *column, const char *options)
 {
 	StringInfoData sql;
-	char	   *name;
 	char	   *table;
-	char		relkind;
 
-	if (!OidIsValid(relid) || (name = get_rel_name(relid)) == NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation does not exist"));
-	relkind = get_rel_relkind(relid);
-	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(relkind), name);
-
+	sliced_refuse_read_only(column != NULL ? "sliced.alter_column()" : "sliced.alter_table()");
 	/* from now on the name is the table's */
-	LockRelationOid(relid, ShareUpdateExclusiveLock);
-	if ((name = get_rel_name(relid)) == NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", relid));
-	table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)), name);
+	sliced_relation_lock(relid, SLICED_OWNER, ShareUpdateExclusiveLock, false);
+	table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+									   get_rel_name(relid));
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "SECURITY LABEL FOR %s ON ", SLICED_LABEL_PROVIDER);
 	if (column != NULL)
 		appendStringInfo(&sql, "COLUMN %s.%s", table, quote_identifier(column));
 	else
-		appendStringInfo(&sql, "%s %s", relkind == RELKIND_MATVIEW ? "MATERIALIZED VIEW" : "TABLE",
-						 table);
+		appendStringInfo(&sql, "%s %s", get_rel_relkind(relid) == RELKIND_MATVIEW ?
+						 "MATERIALIZED VIEW" : "TABLE", table);
 	appendStringInfo(&sql, " IS %s", options == NULL ? "NULL" : quote_literal_cstr(options));
 
 	SLICED_STOP("label.table-locked");

@@ -103,6 +103,10 @@ is "$(sql -c "$contents")" "$all" "all values are there"
 # ---- to another server ----
 database dumped
 is "$(as_told 'dump without')" "" "a dump for a server without pg_sliced"
+sql -c 'VACUUM FULL docs'
+is "$(sql -c 'SELECT count(*) FROM sliced.dictionaries')" 1 "a dictionary made of the rows there are"
+as_told 'drop a dictionary' >/dev/null
+is "$(sql -c 'SELECT count(*) FROM sliced.dictionaries')" 0 "data that must be gone"
 restore() {
     as_user mv "$library" "$library.gone"
     sql -d postgres -c "CREATE DATABASE $1"

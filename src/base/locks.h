@@ -1,0 +1,53 @@
+/*
+ * locks.h
+ *	  What a caller may do to a relation, and locks.
+ *
+ * A function that works on a relation asks here first, always in one order: is the
+ * statement allowed to write, does the caller have the right, the lock, and the right
+ * again, since the relation may have got another owner while we waited.
+ */
+#ifndef SLICED_BASE_LOCKS_H
+#define SLICED_BASE_LOCKS_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "storage/lock.h"
+
+typedef enum SlicedRight
+{
+	SLICED_OWNER,
+	SLICED_READER				/* SELECT on all of the table */
+} SlicedRight;
+
+/* Refuse in a READ ONLY transaction, and in recovery. */
+extern void sliced_refuse_read_only(const char *function);
+
+/*
+ * Lock a relation until the transaction ends.  An error if the caller lacks the right.
+ * If there is no such relation: false if 'missing_ok', otherwise an error.
+ */
+extern bool sliced_relation_lock(Oid relid, SlicedRight right, LOCKMODE mode, bool missing_ok);
+
+/*
+ * The same for a relation and all that inherit from it; returns their OIDs.  Leaves
+ * out children that are dropped meanwhile.
+ */
+extern List *sliced_relation_lock_tree(Oid relid, SlicedRight right, LOCKMODE mode);
+
+/*
+ * Locks that only we take, each for one relation.  They conflict with nothing but
+ * themselves, so they neither wait for core's commands nor hold them up.
+ */
+typedef enum SlicedOwnLock
+{
+	SLICED_LOCK_CONVERSION = 1,	/* of a table: one session converts it */
+	SLICED_LOCK_DIRECTORY = 2	/* of a toast relation: one transaction adds dictionaries */
+} SlicedOwnLock;
+
+extern LOCKTAG sliced_own_lock(SlicedOwnLock what, Oid relid);
+
+/* Take one until the transaction ends.  Without 'wait', false if another session has it. */
+extern bool sliced_own_lock_take(SlicedOwnLock what, Oid relid, bool wait);
+
+#endif
