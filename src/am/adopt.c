@@ -8,38 +8,38 @@
  * from then on we look after the values that it keeps from before as well.
  *
  * The old version of such a row must be marked, or heapam would call core's toaster.
- * That happens in place, and nothing is logged of it, since it changes nothing: a row
- * with core's pointers is the same row with the marker instead of HEAP_HASEXTERNAL,
- * whether that is lost in a crash, or survives the transaction that did it.  Only to
- * heap it is not the same.  So no row is marked before it is certain that the table
- * is not heap's again tomorrow: the adoption was committed, and is on disk.  And
- * nobody has the row in a slot as it is in its buffer, where it may be marked after he
- * has looked, if he might pass on the whole tuple (scan.c).
+ * That happens in place.  To us a marked row of core's is the same row as before, so a
+ * rollback may leave it marked.  To heap it is not the same.  So rows are marked only
+ * after the table's adoption has committed; the image of the page that we log follows
+ * that commit in the WAL, so no crash keeps the mark and loses the adoption.
+ *
+ * An update or delete depends on whether the row is marked.  It locks a row of core's
+ * before it looks.  Who marks a row holds its lock, and marks other rows of the page
+ * only if no transaction has locked them.  So no row is marked between that look and
+ * what heapam does.  Readers do not lock: a scan that may return the whole tuple copies
+ * it first (scan.c).
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "am/am.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/locks.h"
 #include "base/stop.h"
 #include "catalog/catalog.h"
 #include "catalog/dependency.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "commands/tablecmds.h"
 #include "fmgr.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -60,11 +60,7 @@ catalog_entry_is_new(Relation rel)
 	return result;
 }
 
-/*
- * Somebody whose changes are decoded may be waiting for the row, and count on
- * heapam to see by HEAP_HASEXTERNAL that the values are to be logged.  If he is, we are
- * decoded as well, or hide from that.
- */
+/* New values of a decoded transaction are core's, and so is its old row's identity. */
 bool
 sliced_may_take_row(Relation rel, HeapTuple tuple, uint32 options)
 {
@@ -76,39 +72,7 @@ sliced_may_take_row(Relation rel, HeapTuple tuple, uint32 options)
 		!(sliced_hides_slices(rel) && sliced_identity_needs_values(rel, tuple));
 }
 
-void
-sliced_old_row_take(Relation rel, ItemPointer tid)
-{
-	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
-	Page		page;
-	ItemId		lp;
-
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	page = BufferGetPage(buffer);
-	lp = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
-	if (ItemIdIsNormal(lp))
-	{
-		HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, lp);
-
-		if ((header->t_infomask & HEAP_HASEXTERNAL) != 0 && !sliced_tuple_is_marked(header))
-		{
-			sliced_tuple_mark(header);
-			MarkBufferDirtyHint(buffer, true);
-		}
-	}
-	UnlockReleaseBuffer(buffer);
-	SLICED_STOP("adopt.row-taken");
-}
-
 /* ---- tables ---- */
-
-static void
-check_owner(Oid relid)
-{
-	if (!object_ownercheck(RelationRelationId, relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
-					   get_rel_name(relid));
-}
 
 /* Can this relation become ours?  Reports why not; false if there is nothing to do. */
 static bool
@@ -150,19 +114,18 @@ check_relation(Relation rel, bool is_partition)
 	return true;
 }
 
-/* The relation is locked.  Returns true if it was not ours. */
-static bool
+/* The relation is locked. */
+static void
 adopt_relation(Oid relid, Oid am, bool is_partition)
 {
 	Relation	rel = relation_open(relid, NoLock);
 	Oid			toastrelid = rel->rd_rel->reltoastrelid;
 	Oid			oldam = rel->rd_rel->relam;
 
-	check_owner(relid);
 	if (!check_relation(rel, is_partition) || oldam == am)
 	{
 		relation_close(rel, NoLock);
-		return false;
+		return;
 	}
 	CheckTableNotInUse(rel, "adopt");
 	relation_close(rel, NoLock);
@@ -187,7 +150,6 @@ adopt_relation(Oid relid, Oid am, bool is_partition)
 	InvokeObjectPostAlterHook(RelationRelationId, relid, 0);
 	CommandCounterIncrement();
 	SLICED_STOP("adopt.dependency");
-	return true;
 }
 
 PG_FUNCTION_INFO_V1(sliced_adopt);
@@ -197,33 +159,15 @@ sliced_adopt(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
 	Oid			am = get_table_am_oid("sliced", false);
-	bool		adopted = false;
-	List	   *relids;
+	List	   *relids = list_make1_oid(relid);
 	ListCell   *lc;
 
-	PreventCommandIfReadOnly("sliced.adopt()");
-	PreventCommandDuringRecovery("sliced.adopt()");
-	if (get_rel_name(relid) != NULL)
-	{
-		/* nobody locks what is not his */
-		check_owner(relid);
-		LockRelationOid(relid, AccessExclusiveLock);
-		sliced_method_keep(am);
-	}
-	if (get_rel_name(relid) == NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", relid));
-
+	sliced_refuse_read_only("sliced.adopt()");
+	sliced_relation_lock(relid, SLICED_OWNER, AccessExclusiveLock, false);
 	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
-		relids = find_all_inheritors(relid, AccessExclusiveLock, NULL);
-	else
-		relids = list_make1_oid(relid);
+		relids = sliced_relation_lock_tree(relid, SLICED_OWNER, AccessExclusiveLock);
+	sliced_method_keep(am);
 	foreach(lc, relids)
-		adopted |= adopt_relation(lfirst_oid(lc), am, lfirst_oid(lc) != relid);
-
-	/* rows are marked, without a word in the WAL, as soon as others see the table as ours */
-	if (adopted)
-		ForceSyncCommit();
+		adopt_relation(lfirst_oid(lc), am, lfirst_oid(lc) != relid);
 	PG_RETURN_VOID();
 }

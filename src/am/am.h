@@ -80,9 +80,6 @@ sliced_header_adopt(HeapTuple tuple, HeapTuple stored)
  */
 extern bool sliced_may_take_row(Relation rel, HeapTuple tuple, uint32 options);
 
-/* Mark the row at 'tid', which is core's, where it is; it says the same as before. */
-extern void sliced_old_row_take(Relation rel, ItemPointer tid);
-
 /* foreign_toast.c: toast relations, and tables, that others have exchanged */
 extern void sliced_new_file_check(Relation rel);
 
@@ -156,6 +153,5 @@ extern bool sliced_is_decoded(Relation rel);
 extern bool sliced_hides_slices(Relation rel);
 extern bool sliced_identity_needs_values(Relation rel, HeapTuple oldtup);
 extern LockTupleMode sliced_update_lock(Relation rel, HeapTuple oldtup, HeapTuple newtup);
-extern void sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose);
 
 #endif

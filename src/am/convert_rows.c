@@ -277,9 +277,12 @@ is_known(const SlicedConvertFilter *filter, HeapTupleHeader row)
 static bool
 has_values_of_core(Relation rel, HeapTuple row)
 {
-	List	   *pointers = sliced_tuple_is_marked(row->t_data) ? NIL : sliced_row_pointers(rel, row);
-	bool		result = pointers != NIL;
+	List	   *pointers = sliced_row_pointers(rel, row);
+	bool		result = false;
+	ListCell   *lc;
 
+	foreach(lc, pointers)
+		result |= !sliced_pointer_is_ours(lfirst(lc));
 	list_free_deep(pointers);
 	return result;
 }

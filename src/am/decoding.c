@@ -36,7 +36,6 @@
 #include "catalog/pg_class.h"
 #include "format/pointer.h"
 #include "replication/slot.h"
-#include "storage/bufmgr.h"
 #include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -156,35 +155,4 @@ sliced_update_lock(Relation rel, HeapTuple oldtup, HeapTuple newtup)
 	}
 	bms_free(key);
 	return changes ? LockTupleExclusive : LockTupleNoKeyExclusive;
-}
-
-/*
- * Set or clear HEAP_HASEXTERNAL of a marked row where it is.  Whoever exposes
- * it has locked the row.  A crash may leave the flag set: the marker is what
- * counts, and the next one to change the row clears it.
- */
-void
-sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose)
-{
-	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
-	Page		page;
-	ItemId		lp;
-
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	page = BufferGetPage(buffer);
-	lp = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
-	if (ItemIdIsNormal(lp))
-	{
-		HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, lp);
-
-		if (sliced_tuple_is_marked(header))
-		{
-			if (expose)
-				header->t_infomask |= HEAP_HASEXTERNAL;
-			else
-				header->t_infomask &= ~HEAP_HASEXTERNAL;
-			MarkBufferDirtyHint(buffer, true);
-		}
-	}
-	UnlockReleaseBuffer(buffer);
 }

@@ -18,6 +18,7 @@
 
 #include "access/heaptoast.h"
 #include "am/am.h"
+#include "am/old_row.h"
 #include "am/row_toast.h"
 #include "am/train.h"
 #include "base/identity.h"
@@ -25,7 +26,6 @@
 #include "base/stop.h"
 #include "executor/tuptable.h"
 #include "format/pointer.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -45,63 +45,6 @@ leave_work_context(MemoryContext work, MemoryContext old)
 {
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
-}
-
-/*
- * Pin a page of the table.  Bulk updates and deletes come back to the page of
- * the row before, and mostly find it without a search.
- *
- * We remember only where to look: the buffer itself says which page it has.
- * Shared buffers say it by file and block, which is unique among them; but a
- * temporary table's file may have the number of another file.
- */
-static Buffer
-pin_page(Relation rel, BlockNumber block)
-{
-	static Buffer recent = InvalidBuffer;
-
-	if (RelationUsesLocalBuffers(rel))
-		return ReadBuffer(rel, block);
-	if (!BufferIsValid(recent) ||
-		!ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, recent))
-		recent = ReadBuffer(rel, block);
-	return recent;
-}
-
-/*
- * The row version at 'tid', copied, if it has values outside the row; NULL
- * otherwise.  If something is wrong with 'tid', heapam will find it.
- *
- * A pin alone would not do: somebody who was alone on the page a moment ago may
- * be pruning it.
- */
-static HeapTuple
-fetch_toasted_row(Relation rel, ItemPointer tid)
-{
-	Buffer		buffer = pin_page(rel, ItemPointerGetBlockNumber(tid));
-	OffsetNumber offnum = ItemPointerGetOffsetNumber(tid);
-	Page		page = BufferGetPage(buffer);
-	HeapTuple	result = NULL;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (offnum >= FirstOffsetNumber && offnum <= PageGetMaxOffsetNumber(page))
-	{
-		ItemId		lp = PageGetItemId(page, offnum);
-
-		if (ItemIdIsNormal(lp))
-		{
-			HeapTupleData tuple;
-
-			tuple.t_data = (HeapTupleHeader) PageGetItem(page, lp);
-			tuple.t_len = ItemIdGetLength(lp);
-			tuple.t_self = *tid;
-			tuple.t_tableOid = RelationGetRelid(rel);
-			if (sliced_tuple_has_values(tuple.t_data))
-				result = heap_copytuple(&tuple);
-		}
-	}
-	UnlockReleaseBuffer(buffer);
-	return result;
 }
 
 /* Does heapam need to be kept from toasting this row, which we left inline? */
@@ -158,7 +101,7 @@ typedef struct Update
 static TM_Result
 update_row(const Update *u, HeapTuple newtup)
 {
-	/* what is only written anew is locked by now: there is nobody to wait for */
+	/* what is only written anew is locked by now; heap_update() knows no way not to wait */
 	return heap_update(u->rel, u->tid, newtup, u->cid, u->options, u->crosscheck,
 					   u->wait || u->anew != NULL, u->tmfd, u->lockmode, u->update_indexes);
 }
@@ -265,7 +208,7 @@ sliced_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 spe
 		return;
 	}
 
-	row = fetch_toasted_row(rel, &slot->tts_tid);
+	row = sliced_old_row_fetch(rel, &slot->tts_tid);
 	heap_abort_speculative(rel, &slot->tts_tid);
 	SLICED_STOP("speculative.row-taken-back");
 	if (row != NULL && sliced_tuple_is_marked(row->t_data))
@@ -346,59 +289,6 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 }
 
 /*
- * Make HEAP_HASEXTERNAL of the old row say whether heapam is to log its identity
- * with its values.  Only the one transaction that works on the row may do that,
- * so lock the row first.  The update or delete would have got any result but
- * TM_Ok, too.
- */
-static TM_Result
-lock_and_expose(Relation rel, ItemPointer tid, bool expose, LockTupleMode lockmode,
-				CommandId cid, bool wait, TM_FailureData *tmfd)
-{
-	HeapTupleData tuple;
-	Buffer		buffer;
-	TM_Result	result;
-
-	tuple.t_self = *tid;
-	result = heap_lock_tuple(rel, &tuple, cid, lockmode,
-							 wait ? LockWaitBlock : LockWaitSkip, false, &buffer, tmfd);
-	ReleaseBuffer(buffer);
-	SLICED_STOP("identity.row-locked");
-	if (result == TM_Ok)
-		sliced_old_row_expose(rel, tid, expose);
-	SLICED_STOP("identity.row-exposed");
-	return result;
-}
-
-/*
- * Core has updated (or deleted, without 'newtup') the row at 'tid' as one of its own.
- * Another transaction may have marked it since we looked at it, and then have been
- * rolled back.  Then core has not deleted the values that the row had.
- */
-static void
-delete_overlooked_values(Relation rel, ItemPointer tid, HeapTuple oldtup, HeapTuple newtup)
-{
-	HeapTuple	now = fetch_toasted_row(rel, tid);
-	List	   *kept = newtup != NULL ? sliced_row_values(rel, newtup) : NIL;
-
-	if (now != NULL && sliced_tuple_is_marked(now->t_data))
-		sliced_row_delete_values(rel, list_difference_oid(sliced_row_values(rel, oldtup), kept), false);
-	if (now != NULL)
-		heap_freetuple(now);
-	list_free(kept);
-}
-
-static TM_Result
-update_as_core(const Update *u, HeapTuple oldtup, HeapTuple newtup)
-{
-	TM_Result	result = update_row(u, newtup);
-
-	if (result == TM_Ok && oldtup != NULL)
-		delete_overlooked_values(u->rel, u->tid, oldtup, newtup);
-	return result;
-}
-
-/*
  * Update a row of ours, or one that becomes ours.
  */
 static TM_Result
@@ -420,13 +310,8 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	if (u->anew != NULL && rt.core_way)
 		return TM_Invisible;
 
-	/* a row of core's becomes ours with the first value that we write for it */
 	if (taken)
-	{
-		if (rt.new_values == NIL && u->anew == NULL)
-			return update_as_core(u, oldtup, newtup);
 		sliced_old_row_take(rel, u->tid);
-	}
 
 	/*
 	 * A pointer that stays is as good as in core for whoever decodes the row,
@@ -441,11 +326,11 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	}
 	rt.tuple->t_tableOid = newtup->t_tableOid;
 
-	/* the flag may also be left over from a crash; heap_update() knows no way not to wait */
-	if (expose || u->anew != NULL || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
+	/* an error may have left the flag set */
+	if (expose || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
 	{
 		*u->lockmode = sliced_update_lock(rel, oldtup, rt.tuple);
-		result = lock_and_expose(rel, u->tid, expose, *u->lockmode, u->cid, u->wait, u->tmfd);
+		result = sliced_old_row_lock_and_expose(rel, u->tid, expose, *u->lockmode, u->cid, u->wait, u->tmfd);
 		if (result != TM_Ok)
 		{
 			if (target.writer != NULL)
@@ -495,7 +380,17 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 	newtup->t_tableOid = slot->tts_tableOid;
 
 	if (OidIsValid(rel->rd_rel->reltoastrelid))
-		oldtup = fetch_toasted_row(rel, otid);
+		oldtup = sliced_old_row_fetch(rel, otid);
+	if (sliced_old_row_may_be_marked(rel, oldtup))
+	{
+		*lockmode = sliced_update_lock(rel, oldtup, newtup);
+		result = sliced_old_row_lock_and_look(rel, &oldtup, *lockmode, cid, wait, tmfd);
+		if (result != TM_Ok)
+		{
+			*update_indexes = TU_None;
+			goto done;
+		}
+	}
 
 	if (oldtup != NULL && sliced_tuple_is_marked(oldtup->t_data))
 		ours = true;
@@ -503,7 +398,7 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 		ours = oldtup == NULL || sliced_may_take_row(rel, oldtup, options);
 
 	if (!ours)
-		result = update_as_core(&u, oldtup, newtup);
+		result = update_row(&u, newtup);
 	else
 	{
 		MemoryContext old;
@@ -515,6 +410,7 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 
 	slot->tts_tid = newtup->t_self;
 
+done:
 	if (oldtup != NULL)
 		heap_freetuple(oldtup);
 	if (should_free)
@@ -535,7 +431,12 @@ sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup, const bool 
 	TM_Result	result;
 
 	newtup->t_tableOid = RelationGetRelid(rel);
-	result = update_ours(&u, oldtup, newtup);
+	lockmode = sliced_update_lock(rel, oldtup, newtup);
+	result = sliced_old_row_lock(rel, &oldtup->t_self, lockmode, cid, false, &tmfd);
+	if (result == TM_Ok)
+		result = update_ours(&u, sliced_old_row_fetch(rel, &oldtup->t_self), newtup);
+	else
+		*update_indexes = TU_None;
 	leave_work_context(work, old);
 	return result;
 }
@@ -545,32 +446,30 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, uint32 options
 					Snapshot snapshot, Snapshot crosscheck, bool wait, TM_FailureData *tmfd)
 {
 	HeapTuple	row = NULL;
+	bool		ours;
 	bool		expose;
 	TM_Result	result;
 
 	if (OidIsValid(rel->rd_rel->reltoastrelid))
-		row = fetch_toasted_row(rel, tid);
-	if (row == NULL || !sliced_tuple_is_marked(row->t_data))
+		row = sliced_old_row_fetch(rel, tid);
+	if (row == NULL)
+		return heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);
+
+	ours = sliced_tuple_is_marked(row->t_data);
+	if (sliced_old_row_may_be_marked(rel, row))
 	{
-		result = heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);
-		if (row != NULL)
-		{
-			if (result == TM_Ok)
-				delete_overlooked_values(rel, tid, row, NULL);
-			heap_freetuple(row);
-		}
-		return result;
+		result = sliced_old_row_lock_and_look(rel, &row, LockTupleExclusive, cid, wait, tmfd);
+		if (result != TM_Ok)
+			goto done;
+		ours = sliced_tuple_is_marked(row->t_data);
 	}
 
-	expose = sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);
-	if (expose || HeapTupleHasExternal(row))
+	expose = ours && sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);
+	if (expose || (ours && HeapTupleHasExternal(row)))
 	{
-		result = lock_and_expose(rel, tid, expose, LockTupleExclusive, cid, wait, tmfd);
+		result = sliced_old_row_lock_and_expose(rel, tid, expose, LockTupleExclusive, cid, wait, tmfd);
 		if (result != TM_Ok)
-		{
-			heap_freetuple(row);
-			return result;
-		}
+			goto done;
 	}
 
 	SLICED_STOP("delete.before-row");
@@ -579,9 +478,11 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, uint32 options
 
 	if (expose)
 		sliced_old_row_expose(rel, tid, false);
-	if (result == TM_Ok)
+	if (result == TM_Ok && ours)
 		sliced_row_delete(rel, row, false);
 	SLICED_STOP("delete.values-deleted");
+
+done:
 	heap_freetuple(row);
 	return result;
 }

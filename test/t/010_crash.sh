@@ -69,7 +69,7 @@ BEGIN
 END $$;'
 
 server_start crash fsync=on shared_buffers=16MB checkpoint_timeout=30s max_wal_size=64MB \
-    autovacuum_naptime=1s full_page_writes=on
+    autovacuum_naptime=1s full_page_writes=on wal_consistency_checking=heap
 sql -c "$setup"
 
 for ((round = 1; round <= rounds; round++)); do

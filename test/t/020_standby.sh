@@ -8,7 +8,7 @@ contents="SELECT id, md5(v), length(w), md5(substr(v, 3990, 20)), md5(substr(v, 
     md5(substr(w, length(w) - 100, 90)), get_byte(b, length(b) / 2) FROM t ORDER BY id"
 checks='SELECT * FROM sliced.verify($$t$$)'
 
-server_start primary wal_level=replica hot_standby=on max_wal_senders=5
+server_start primary wal_level=replica hot_standby=on max_wal_senders=5 wal_consistency_checking=heap
 on primary -c 'CREATE EXTENSION pg_sliced' \
     -c 'CREATE TABLE t (id int PRIMARY KEY, v text, w text, b bytea, n int DEFAULT 0) USING sliced' \
     -c 'CREATE FUNCTION dense(n int) RETURNS text LANGUAGE sql AS $f$

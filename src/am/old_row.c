@@ -1,0 +1,200 @@
+/*
+ * old_row.c
+ *	  The version of a row that an update or delete replaces.
+ *
+ * What heapam does with it depends on two bits of its header: the marker keeps core's
+ * toaster away from its values, HEAP_HASEXTERNAL makes heapam log its identity with
+ * its values.  We set them where the row is.
+ *
+ * The rule: only a transaction that has locked the row changes its header, or a
+ * transaction that finds the row free.  So who has locked a row may rely on its header
+ * until heapam has done its work.  Marked rows stay marked, so only a row of core's has
+ * to be locked before we look.
+ *
+ * Each change is logged as an image of the page: core has no record that would do.
+ */
+#include "postgres.h"
+
+#include "access/xloginsert.h"
+#include "am/am.h"
+#include "am/old_row.h"
+#include "base/identity.h"
+#include "base/stop.h"
+#include "format/pointer.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+/* ---- looking ---- */
+
+/*
+ * Pin a page of the table.  Bulk updates and deletes come back to the page of
+ * the row before, and mostly find it without a search.
+ *
+ * We remember only where to look: the buffer itself says which page it has.
+ * Shared buffers say it by file and block, which is unique among them; but a
+ * temporary table's file may have the number of another file.
+ */
+static Buffer
+pin_page(Relation rel, BlockNumber block)
+{
+	static Buffer recent = InvalidBuffer;
+
+	if (RelationUsesLocalBuffers(rel))
+		return ReadBuffer(rel, block);
+	if (!BufferIsValid(recent) ||
+		!ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, recent))
+		recent = ReadBuffer(rel, block);
+	return recent;
+}
+
+/*
+ * A pin alone would not do: another session that was alone on the page a moment ago may
+ * be pruning it.
+ */
+HeapTuple
+sliced_old_row_fetch(Relation rel, ItemPointer tid)
+{
+	Buffer		buffer = pin_page(rel, ItemPointerGetBlockNumber(tid));
+	OffsetNumber offnum = ItemPointerGetOffsetNumber(tid);
+	Page		page = BufferGetPage(buffer);
+	HeapTuple	result = NULL;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (offnum >= FirstOffsetNumber && offnum <= PageGetMaxOffsetNumber(page))
+	{
+		ItemId		lp = PageGetItemId(page, offnum);
+
+		if (ItemIdIsNormal(lp))
+		{
+			HeapTupleData tuple;
+
+			tuple.t_data = (HeapTupleHeader) PageGetItem(page, lp);
+			tuple.t_len = ItemIdGetLength(lp);
+			tuple.t_self = *tid;
+			tuple.t_tableOid = RelationGetRelid(rel);
+			if (sliced_tuple_has_values(tuple.t_data))
+				result = heap_copytuple(&tuple);
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+	return result;
+}
+
+/* ---- locking ---- */
+
+TM_Result
+sliced_old_row_lock(Relation rel, ItemPointer tid, LockTupleMode mode, CommandId cid,
+					bool wait, TM_FailureData *tmfd)
+{
+	HeapTupleData tuple;
+	Buffer		buffer;
+	TM_Result	result;
+
+	tuple.t_self = *tid;
+	result = heap_lock_tuple(rel, &tuple, cid, mode, wait ? LockWaitBlock : LockWaitSkip,
+							 false, &buffer, tmfd);
+	ReleaseBuffer(buffer);
+	SLICED_STOP("old-row.locked");
+	return result;
+}
+
+bool
+sliced_old_row_may_be_marked(Relation rel, HeapTuple row)
+{
+	return row != NULL && !sliced_tuple_is_marked(row->t_data) && !sliced_toast_is_foreign(rel);
+}
+
+TM_Result
+sliced_old_row_lock_and_look(Relation rel, HeapTuple *row, LockTupleMode mode, CommandId cid,
+							 bool wait, TM_FailureData *tmfd)
+{
+	ItemPointerData tid = (*row)->t_self;
+	TM_Result	result = sliced_old_row_lock(rel, &tid, mode, cid, wait, tmfd);
+
+	if (result == TM_Ok)
+	{
+		heap_freetuple(*row);
+		*row = sliced_old_row_fetch(rel, &tid);
+	}
+	return result;
+}
+
+/* ---- changing the header ---- */
+
+static Buffer
+begin_change(Relation rel, ItemPointer tid)
+{
+	Buffer		buffer = ReadBuffer(rel, ItemPointerGetBlockNumber(tid));
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	START_CRIT_SECTION();
+	return buffer;
+}
+
+static void
+end_change(Relation rel, Buffer buffer)
+{
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(rel))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Is this a row of core's that is there for all, and that no transaction has locked? */
+static bool
+is_free_row_of_core(HeapTupleHeader row)
+{
+	return (row->t_infomask & HEAP_HASEXTERNAL) != 0 && !sliced_tuple_is_marked(row) &&
+		HeapTupleHeaderXminCommitted(row) && (row->t_infomask & HEAP_XMAX_INVALID) != 0;
+}
+
+/* With all free rows marked at once, most pages are logged once and never again. */
+void
+sliced_old_row_take(Relation rel, ItemPointer tid)
+{
+	Buffer		buffer = begin_change(rel, tid);
+	Page		page = BufferGetPage(buffer);
+
+	for (OffsetNumber off = FirstOffsetNumber; off <= PageGetMaxOffsetNumber(page); off++)
+	{
+		ItemId		lp = PageGetItemId(page, off);
+		HeapTupleHeader row;
+
+		if (!ItemIdIsNormal(lp))
+			continue;
+		row = (HeapTupleHeader) PageGetItem(page, lp);
+		if (off == ItemPointerGetOffsetNumber(tid) || is_free_row_of_core(row))
+			sliced_tuple_mark(row);
+	}
+	end_change(rel, buffer);
+	SLICED_STOP("old-row.taken");
+}
+
+void
+sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose)
+{
+	Buffer		buffer = begin_change(rel, tid);
+	Page		page = BufferGetPage(buffer);
+	ItemId		lp = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
+	HeapTupleHeader row = (HeapTupleHeader) PageGetItem(page, lp);
+
+	if (expose)
+		row->t_infomask |= HEAP_HASEXTERNAL;
+	else
+		row->t_infomask &= ~HEAP_HASEXTERNAL;
+	end_change(rel, buffer);
+	SLICED_STOP("old-row.exposed");
+}
+
+TM_Result
+sliced_old_row_lock_and_expose(Relation rel, ItemPointer tid, bool expose, LockTupleMode mode,
+							   CommandId cid, bool wait, TM_FailureData *tmfd)
+{
+	TM_Result	result = sliced_old_row_lock(rel, tid, mode, cid, wait, tmfd);
+
+	if (result == TM_Ok)
+		sliced_old_row_expose(rel, tid, expose);
+	return result;
+}

@@ -1,0 +1,53 @@
+/*
+ * old_row.h
+ *	  The version of a row that an update or delete replaces.
+ */
+#ifndef SLICED_AM_OLD_ROW_H
+#define SLICED_AM_OLD_ROW_H
+
+#include "postgres.h"
+
+#include "access/htup.h"
+#include "access/tableam.h"
+#include "nodes/lockoptions.h"
+#include "utils/relcache.h"
+
+/*
+ * The row version at 'tid', copied, if it has values outside the row; NULL otherwise.
+ * If something is wrong with 'tid', heapam will find it.
+ */
+extern HeapTuple sliced_old_row_fetch(Relation rel, ItemPointer tid);
+
+/*
+ * Lock the row.  Any result but TM_Ok is what heap_update() or heap_delete() would have
+ * said, too.
+ */
+extern TM_Result sliced_old_row_lock(Relation rel, ItemPointer tid, LockTupleMode mode,
+									 CommandId cid, bool wait, TM_FailureData *tmfd);
+
+/* Is this a row of core's that others may mark until we have locked it?  NULL is not. */
+extern bool sliced_old_row_may_be_marked(Relation rel, HeapTuple row);
+
+/* Lock such a row, and replace the copy by what it is now. */
+extern TM_Result sliced_old_row_lock_and_look(Relation rel, HeapTuple *row, LockTupleMode mode,
+											  CommandId cid, bool wait, TM_FailureData *tmfd);
+
+/*
+ * Mark the row of core's at 'tid', which the caller has locked, where it is; it says the
+ * same as before.  Other rows of the page that are free become ours with it.
+ */
+extern void sliced_old_row_take(Relation rel, ItemPointer tid);
+
+/*
+ * Make HEAP_HASEXTERNAL of a marked row, which the caller has locked, say whether heapam
+ * is to log its identity with its values.  An error may leave the flag set: the marker
+ * is what counts, and the next one to change the row clears it.
+ */
+extern void sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose);
+
+/* Lock it first. */
+extern TM_Result sliced_old_row_lock_and_expose(Relation rel, ItemPointer tid, bool expose,
+												LockTupleMode mode, CommandId cid, bool wait,
+												TM_FailureData *tmfd);
+
+#endif
