@@ -25,7 +25,7 @@ import psycopg
 from rows import COLUMNS, CREATE, SUMS
 from workers import HOT_ROWS, TABLES, Disturber, Keeper, Reader, StandbyReader, Watcher, Writer
 
-WRITERS, READERS, STANDBY_READERS = 4, 2, 1
+WRITERS, READERS, STANDBY_READERS, KEEPERS = 4, 2, 1, 2
 ROUND_SECONDS = 36, 240         # at least, at most
 KILL_EVERY = 12, 60
 STANDBY_DELAY = "1500ms"        # replay waits so long for readers: for some that read twice, not for all
@@ -46,6 +46,9 @@ INSERT INTO progress SELECT i, 0 FROM generate_series(0, {WRITERS - 1}) i;
 CREATE TABLE probe (id int PRIMARY KEY, n int, v text, j jsonb) USING sliced;
 INSERT INTO probe SELECT 1, 0, string_agg(md5(i::text), ''), jsonb_object_agg('k' || i, jsonb_build_object('n', 0, 's', md5(i::text) || md5((i * i)::text)))
     FROM generate_series(1, 32000) i;
+CREATE TABLE parent (id int, n int, v text);
+ALTER TABLE published INHERIT parent;
+ALTER TABLE hot INHERIT parent;
 CREATE PUBLICATION soak FOR TABLE published, hot;"""
 
 
@@ -139,7 +142,7 @@ class Soak:
         readers = [Reader(self, f"reader{i}", self.seed + self.kills) for i in range(READERS)]
         standby_readers = [StandbyReader(self, f"standby reader{i}", self.seed + self.kills) for i in range(STANDBY_READERS)]
         workers = [*self.writers, *readers, *standby_readers,
-                   Keeper(self, "keeper", self.seed + self.kills), Watcher(self, "watcher", 0), Disturber(self, "disturber", self.seed + self.kills, kill_every)]
+                   *(Keeper(self, f"keeper{i}", self.seed + self.kills) for i in range(KEEPERS)), Watcher(self, "watcher", 0), Disturber(self, "disturber", self.seed + self.kills, kill_every)]
         for worker in workers:
             worker.start()
         for worker in workers:
