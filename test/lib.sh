@@ -199,6 +199,11 @@ elif command -v "$PG_CONFIG" >/dev/null; then
 fi
 export PG_CONFIG PG_MAJOR
 
+# Has the server what "configure" calls $1?
+is_built_with() {
+    grep -q "^#define USE_${1^^} 1" "$("$PG_CONFIG" --includedir-server)/pg_config.h"
+}
+
 # Is that a server of Debian's packages?
 is_packaged() {
     case $PG_CONFIG in /usr/lib/postgresql/*) ;; *) return 1 ;; esac

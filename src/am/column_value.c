@@ -32,19 +32,39 @@ method_codec(uint32 method)
 	}
 }
 
-/* The codec for values within a row, which core must be able to decompress. */
+/*
+ * Can core decompress what this codec has compressed?  It may be built without lz4,
+ * which we never are.
+ */
+static bool
+core_has_codec(int codec)
+{
+	switch (codec)
+	{
+		case SLICED_CODEC_PGLZ:
+			return true;
+#ifdef USE_LZ4
+		case SLICED_CODEC_LZ4:
+			return true;
+#endif
+		default:
+			return false;
+	}
+}
+
+bool
+sliced_core_has_method(ToastCompressionId method)
+{
+	return core_has_codec(method_codec(method));
+}
+
+/* The codec that compresses values within a row where 'codec' is wanted. */
 static int
 inline_codec(int codec)
 {
-	if (codec == SLICED_CODEC_ZSTD)
-#ifdef USE_LZ4
-		return SLICED_CODEC_LZ4;
-#else
-		return SLICED_CODEC_PGLZ;
-	if (codec == SLICED_CODEC_LZ4)
-		return SLICED_CODEC_PGLZ;
-#endif
-	return codec;
+	if (codec == SLICED_CODEC_NONE || core_has_codec(codec))
+		return codec;
+	return core_has_codec(SLICED_CODEC_LZ4) ? SLICED_CODEC_LZ4 : SLICED_CODEC_PGLZ;
 }
 
 /*
@@ -69,10 +89,14 @@ sliced_column_draft(struct varlena *value, SlicedCompression compression)
 	return draft;
 }
 
-/* Make a compressed value of 'result', whose 'storedlen' bytes are there already. */
+/*
+ * Make a value as core compresses it of 'result', whose 'storedlen' bytes are there
+ * already.  Every such value is made here.
+ */
 static struct varlena *
 compressed_value(char *result, int codec, uint32 rawlen, uint32 storedlen)
 {
+	Assert(core_has_codec(codec));
 	SET_VARSIZE_COMPRESSED(result, VARHDRSZ_COMPRESSED + storedlen);
 	TOAST_COMPRESS_SET_SIZE_AND_COMPRESS_METHOD((struct varlena *) result, rawlen,
 												codec == SLICED_CODEC_PGLZ ?
@@ -112,7 +136,7 @@ sliced_column_fetch(const SlicedColumn *column, struct varlena *value)
 	if (VARATT_EXTERNAL_IS_COMPRESSED(ptr) &&
 		method_codec(VARATT_EXTERNAL_GET_COMPRESS_METHOD(ptr)) == codec)
 		return detoast_external_attr(value);
-	if ((codec == SLICED_CODEC_LZ4 || codec == SLICED_CODEC_PGLZ) &&
+	if (core_has_codec(codec) &&
 		sliced_stored_pointer(&ptr, value) && (ours = fetch_ours(&ptr, codec)) != NULL)
 		return ours;
 	return detoast_attr(value);

@@ -11,8 +11,15 @@
 
 #include "postgres.h"
 
+#include "access/toast_compression.h"
 #include "store/draft.h"
 #include "toaster/column.h"
+
+/*
+ * Can core decompress what this method of its own has compressed?  A server that is
+ * built without lz4 cannot read such values.
+ */
+extern bool sliced_core_has_method(ToastCompressionId method);
 
 /*
  * The value that a pointer from another row leads to: compressed, if its bytes are
