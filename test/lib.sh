@@ -204,6 +204,11 @@ is_built_with() {
     grep -q "^#define USE_${1^^} 1" "$("$PG_CONFIG" --includedir-server)/pg_config.h"
 }
 
+# The better of core's compression methods that the server has.
+best_method() {
+    if is_built_with lz4; then echo lz4; else echo pglz; fi
+}
+
 # Is that a server of Debian's packages?
 is_packaged() {
     case $PG_CONFIG in /usr/lib/postgresql/*) ;; *) return 1 ;; esac

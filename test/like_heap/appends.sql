@@ -3,7 +3,7 @@
 -- stored must see the same: RETURNING, triggers, indexes, cursors, variables.
 
 -- heap writes everything again each time: not with pglz, which takes minutes
-SET default_toast_compression = lz4;
+SET default_toast_compression = :lz4;
 
 CREATE TABLE t (id int PRIMARY KEY, a text, b text, c bytea, n int DEFAULT 0);
 INSERT INTO t SELECT i, dense(i * 900, i), mixed(i * 2500, i), noise(i * 1500, i) FROM generate_series(0, 12) i;

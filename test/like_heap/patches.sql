@@ -1,6 +1,6 @@
 -- Few bytes of long arrays and bytea are replaced, again and again, in every mix with
 -- what moves the others: patches, and layers of them (store/patching.h).
-SET default_toast_compression = lz4;
+SET default_toast_compression = :lz4;
 CREATE TABLE t (id int PRIMARY KEY, a int8[], c int[], b bytea, n int DEFAULT 0);
 ALTER TABLE t ALTER a SET STORAGE EXTERNAL, ALTER b SET STORAGE EXTERNAL;
 INSERT INTO t SELECT k, array_agg(i::int8 * i), array_agg(i), noise(k * 10000, k)

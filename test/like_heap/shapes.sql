@@ -55,7 +55,7 @@ UPDATE letters SET v = reverse(v) || v;
 SELECT * FROM sum_up('letters');
 
 -- storage and compression options
-CREATE TABLE options (id int, p text, e text, x text, m text, pglz text COMPRESSION pglz, lz4 text COMPRESSION lz4);
+CREATE TABLE options (id int, p text, e text, x text, m text, pglz text COMPRESSION pglz, lz4 text COMPRESSION :lz4);
 ALTER TABLE options ALTER p SET STORAGE PLAIN, ALTER e SET STORAGE EXTERNAL, ALTER m SET STORAGE MAIN;
 INSERT INTO options SELECT i, plain(i * 90, i), plain(i * 400, i), plain(i * 600, i), plain(i * 900, i),
     mixed(i * 1000, i), mixed(i * 1100, i) FROM generate_series(0, 40) i;

@@ -1,7 +1,7 @@
 -- What PostgreSQL can do since 17.
 \if :since_17
 
-SET default_toast_compression = lz4;
+SET default_toast_compression = :lz4;
 
 -- MERGE with RETURNING, and with rows that the source does not have
 CREATE TABLE t (id int PRIMARY KEY, a text, d jsonb, c float8[], n int DEFAULT 0);

@@ -1,7 +1,7 @@
 -- What PostgreSQL can do since 18.
 \if :since_18
 
-SET default_toast_compression = lz4;
+SET default_toast_compression = :lz4;
 CREATE TABLE t (id int PRIMARY KEY, a text, d jsonb, c int[], n int DEFAULT 0);
 INSERT INTO t SELECT i, mixed(i * 3000, i), jsonb_build_object('id', i, 'text', dense(i * 1500, i), 'list', jsonb_build_array(1, 2, i)),
     array(SELECT j FROM generate_series(1, i * 800) j) FROM generate_series(1, 15) i;

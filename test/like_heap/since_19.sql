@@ -1,7 +1,7 @@
 -- What PostgreSQL can do since 19.
 \if :since_19
 
-SET default_toast_compression = lz4;
+SET default_toast_compression = :lz4;
 
 -- partitions are merged and split
 CREATE TABLE parent (id int, v text, d jsonb) PARTITION BY RANGE (id);

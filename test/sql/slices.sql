@@ -39,11 +39,12 @@ SELECT sum(rows) = (SELECT count(*) FROM :toast) AS all_rows,
     count(DISTINCT object) = (SELECT count(DISTINCT chunk_id) FROM :toast) AS all_objects FROM t, sliced.inspect(v);
 SELECT a.id FROM t a JOIN t b ON a.id % 10 = b.id % 10 WHERE a.v <> b.v;
 
--- small, inline, compressed inline, outside
+-- small, inline, compressed inline by the best codec that core has, outside
+SELECT CASE WHEN 'lz4' = ANY (enumvals) THEN 'lz4' ELSE 'pglz' END AS lz4 FROM pg_settings WHERE name = 'default_toast_compression' \gset
 CREATE TABLE places (what text, v bytea);
 INSERT INTO places VALUES ('empty', ''), ('small', 'x'), ('2000', noise(2000, 1)), ('2900', noise(2900, 1)),
     ('3100', noise(3100, 1)), ('compressed', convert_to(repeat('c', 9000), 'UTF8')), ('missing', NULL);
-SELECT what, piece, object IS NOT NULL AS outside, start, raw_bytes, stored_bytes < raw_bytes AS smaller, codec, rows
+SELECT what, piece, object IS NOT NULL AS outside, start, raw_bytes, stored_bytes < raw_bytes AS smaller, replace(codec, :'lz4', 'lz4') AS codec, rows
     FROM places LEFT JOIN sliced.inspect(v) ON true ORDER BY what, start;
 SELECT * FROM sliced.inspect(42);
 SELECT raw_bytes FROM sliced.inspect(NULL::text);
@@ -62,13 +63,13 @@ SELECT n, pages(n, 'sliced'), pages(n, 'heap') AS heap FROM generate_series(4100
     WHERE pages(n, 'sliced') > 1.1 * pages(n, 'heap');
 
 -- columns choose codecs; storage EXTERNAL is not compressed
-CREATE TABLE choices (e text, p text COMPRESSION pglz, l text COMPRESSION lz4, d text);
+CREATE TABLE choices (e text, p text COMPRESSION pglz, l text COMPRESSION :lz4, d text);
 ALTER TABLE choices ALTER e SET STORAGE EXTERNAL;
 SET sliced.compression = zstd;
 INSERT INTO choices SELECT v, v, v, v FROM (SELECT string_agg(md5(i::text), '') || repeat('plain', 50000) AS v FROM generate_series(1, 2000) i) s;
 SELECT (SELECT string_agg(DISTINCT codec, ' ') FROM sliced.inspect(e)) AS e,
     (SELECT string_agg(DISTINCT codec, ' ') FROM sliced.inspect(p) WHERE start > 70000) AS p,
-    (SELECT string_agg(DISTINCT codec, ' ') FROM sliced.inspect(l) WHERE start > 70000) AS l,
+    (SELECT string_agg(DISTINCT codec, ' ') FROM sliced.inspect(l) WHERE start > 70000) = :'lz4' AS l,
     (SELECT string_agg(DISTINCT codec, ' ') FROM sliced.inspect(d) WHERE start > 70000) AS d FROM choices;
 RESET sliced.compression;
 

@@ -26,7 +26,7 @@ compare() {
     sql -c "CREATE DATABASE $database TEMPLATE template0 ENCODING $encoding LOCALE 'C'"
     export PGDATABASE=$database PGCLIENTENCODING=UTF8
     sql -c 'CREATE EXTENSION pg_sliced' -c "ALTER DATABASE $database SET test.letters = '$2'" \
-        -c "ALTER DATABASE $database SET default_toast_compression = lz4"
+        -c "ALTER DATABASE $database SET default_toast_compression = $(best_method)"
     python3 "$dir/cases.py" "$seed" "$3" "$2" >"$out.sql"
     on_am heap "$encoding" &
     heap=$!

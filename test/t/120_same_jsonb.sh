@@ -15,7 +15,7 @@ on_am() {
 }
 
 server_start jsonb max_wal_size=4GB wal_level=logical
-sql -c 'CREATE EXTENSION pg_sliced' -c 'ALTER DATABASE postgres SET default_toast_compression = lz4'
+sql -c 'CREATE EXTENSION pg_sliced' -c "ALTER DATABASE postgres SET default_toast_compression = $(best_method)"
 python3 -B "$dir/cases.py" "$seed" "$count" "$PGS_TMP" ${folder:+"$folder"}
 on_am heap &
 heap=$!

@@ -15,7 +15,7 @@ on_am() {
 }
 
 server_start arrays max_wal_size=4GB
-sql -c 'CREATE EXTENSION pg_sliced' -c 'ALTER DATABASE postgres SET default_toast_compression = lz4' -f "$dir/types.sql"
+sql -c 'CREATE EXTENSION pg_sliced' -c "ALTER DATABASE postgres SET default_toast_compression = $(best_method)" -f "$dir/types.sql"
 python3 -B "$dir/cases.py" "$seed" "$count" >"$PGS_TMP/cases.sql"
 on_am heap &
 heap=$!
