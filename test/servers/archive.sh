@@ -1,4 +1,5 @@
-# A server that is built from a source archive of PostgreSQL: sourced by ./dev.
+# A server that is built from source: from Debian's source package, or from an
+# archive of PostgreSQL's.  Sourced by ./dev.
 #
 # It is built once and stays in PGS_CACHE/built, under a name made of the
 # archive's checksum and the options.  Beside its programs is "source", with
@@ -6,9 +7,15 @@
 
 build_packages="gcc make perl bison flex tar bzip2 xz-utils zlib1g-dev liblz4-dev libzstd-dev"
 
-# Set PG_CONFIG, which ./dev has, to that of a server made from archive $1; $2 is --assert or empty.
+# Set PG_CONFIG, which ./dev has, to that of a server made from archive $1, or if that is
+# empty from the source of the installed major; $2 is --assert or empty.
 server_from_archive() {
     local archive=$1 options dir name
+    if [ -z "$archive" ]; then
+        need "postgresql-$PG_MAJOR"
+        archive=$("$root/test/servers/fetch_source") ||
+            unavailable "PostgreSQL $PG_MAJOR${2:+ with assertions}: its source cannot be fetched"
+    fi
     [ -r "$archive" ] || die "no archive of PostgreSQL's source: $archive"
     options="--without-icu --without-readline --with-lz4 --with-zstd ${2:+--enable-cassert}"
     name=$({ sha256sum <"$archive" && echo "$options"; } | sha256sum | cut -c 1-16)
