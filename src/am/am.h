@@ -46,8 +46,9 @@ extern TM_Result sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableS
  * nothing has changed.  'oldtup', as it is on disk, has been seen there under the active
  * snapshot, and its toast relation is ours.  Never waits: a row that others
  * have locked stays as it is (TM_WouldBlock), and so does one that only core can
- * store (TM_Invisible).  '*row_length': of the new version, as stored.  What is written stays out of logical decoding;
- * the row's update does so since 19.  Its identity, if that is decoded, must not include such values.
+ * store (TM_Invisible).  '*row_length': of the new version, as stored.  Decoders see an
+ * update that changes no large value, and nothing of what is stored.  The row's identity,
+ * if that is decoded, must not include such values.
  */
 extern TM_Result sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup,
 									const bool *anew, CommandId cid,

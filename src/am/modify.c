@@ -418,13 +418,20 @@ done:
 	return result;
 }
 
+/*
+ * The update itself is logged for decoders, on all majors.  They find no slices, so they
+ * take all pointers for values that have not changed.
+ *
+ * TABLE_UPDATE_NO_LOGICAL (19) would keep the update from them as well.  But decoders of
+ * 19's beta releases pass such an update on without its row, and output plugins crash.
+ */
 TM_Result
 sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup, const bool *anew,
 				   CommandId cid, TU_UpdateIndexes *update_indexes, uint32 *row_length)
 {
 	TM_FailureData tmfd;
 	LockTupleMode lockmode;
-	Update		u = {rel, &oldtup->t_self, cid, TABLE_UPDATE_NO_LOGICAL, InvalidSnapshot, false,
+	Update		u = {rel, &oldtup->t_self, cid, 0, InvalidSnapshot, false,
 		&tmfd, &lockmode, update_indexes, anew, row_length};
 	MemoryContext old;
 	MemoryContext work = enter_work_context(&old);

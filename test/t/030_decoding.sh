@@ -161,6 +161,33 @@ is "$(on pub -c 'SET ROLE somebody' -c 'SET sliced.logical_decoding = off' -c 'S
     -c 'SHOW sliced.logical_decoding' 2>/dev/null)" auto "also before the library is loaded"
 verified pub
 
+# A conversion is an update that changes no large value, whatever the plugin and the setting.
+# pgoutput's message of an update: type, oid, "N", number of columns, "t" and one byte of id, "u".
+on pub -c 'CREATE TABLE converted (id int PRIMARY KEY, v text, w text, n int) USING heap' \
+    -c 'INSERT INTO converted SELECT i, dense(9000, i), dense(5000 * (i % 2), -i), 0 FROM generate_series(1, 6) i' \
+    -c "SELECT sliced.adopt('converted')" -c "UPDATE converted SET w = w || 'ours' WHERE id > 4" >/dev/null
+for setting in auto on off; do
+    before=$(on pub -c 'SELECT md5(string_agg(c::text, $$,$$ ORDER BY id)) FROM converted c WHERE id < 10')
+    slot conversion
+    on pub -c "SELECT FROM pg_create_logical_replication_slot('messages', 'pgoutput')" >/dev/null
+    case $setting in auto) codec=lz4 ;; on) codec=zstd ;; off) codec=none ;; esac
+    on pub -c "SET sliced.logical_decoding = $setting" -c "SET sliced.compression = $codec" \
+        -c "CALL sliced.convert('converted')" 2>/dev/null
+    on pub -c "INSERT INTO converted VALUES (10, 'last', '', 0)" -c 'UPDATE converted SET n = n + 1 WHERE id = 1'
+    unchanged='v[text]:unchanged-toast-datum'
+    is "$(changes conversion | sed "s/ w\[text\].*//" | sort | uniq -c | xargs)" \
+        "$({ printf "table public.converted: UPDATE: id[integer]:%s $unchanged\n" 1 1 2 3 4 5 6 &&
+            echo "table public.converted: INSERT: id[integer]:10 v[text]:'last'"; } | sort | uniq -c | xargs)" \
+        "test_decoding of a conversion, sliced.logical_decoding = $setting"
+    is "$(on pub -c "SELECT chr(get_byte(data, 0)), CASE chr(get_byte(data, 0)) WHEN 'U' THEN chr(get_byte(data, 14)) END, count(*)
+        FROM pg_logical_slot_get_binary_changes('messages', NULL, NULL, 'proto_version', '1', 'publication_names', 'pub')
+        WHERE chr(get_byte(data, 0)) IN ('U', 'I', 'D') GROUP BY 1, 2 ORDER BY 1" 2>&1 | xargs)" 'I||1 U|u|7' \
+        "pgoutput of a conversion, sliced.logical_decoding = $setting"
+    on pub -c "SELECT pg_drop_replication_slot('conversion'), pg_drop_replication_slot('messages')" \
+        -c 'DELETE FROM converted WHERE id = 10' -c 'UPDATE converted SET n = 0 WHERE id = 1' >/dev/null
+    is "$(on pub -c 'SELECT md5(string_agg(c::text, $$,$$ ORDER BY id)) FROM converted c')" "$before" "and its rows ($setting)"
+done
+
 # an update that logs the old row goes on while others hold the row's key, as in heap
 for am in heap sliced; do
     on pub -c "CREATE TABLE held_by_$am (id int PRIMARY KEY, v text, n int) USING $am" -c "ALTER TABLE held_by_$am REPLICA IDENTITY FULL" \
