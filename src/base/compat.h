@@ -209,54 +209,22 @@ sliced_snapshot_check_age(void)
 #endif
 }
 
-/* The arguments of who makes that memory; the first one is 'place'. */
-#if PG_VERSION_NUM >= 190000
-#define SLICED_MAKE_MEMORY		void *place, void *arg
-#else
-#define SLICED_MAKE_MEMORY		void *place
-#endif
-
 /*
- * Memory that all sessions share under this name, until the server stops or crashes.
- * Whoever is first calls 'make'.  Fails if there is none, and is not to be
- * called again then.
+ * A few bytes that all sessions share under this name, until the server stops or crashes.
+ * One session at a time may ask.
  */
 static inline void *
-sliced_named_memory(const char *name, Size size, void (*make) (SLICED_MAKE_MEMORY))
+sliced_named_bytes(const char *name, Size size, bool *found)
 {
 #if PG_VERSION_NUM >= 190000
-	bool		found;
-
-	return GetNamedDSMSegment(name, size, make, &found, NULL);
+	return GetNamedDSMSegment(name, size, NULL, found, NULL);
 #elif PG_VERSION_NUM >= 170000
-	bool		found;
-
-	return GetNamedDSMSegment(name, size, make, &found);
+	return GetNamedDSMSegment(name, size, NULL, found);
 #else
-	bool		found;
-	dsm_handle *handle;
-	dsm_segment *segment;
-
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	/* a few bytes that core has to spare for such */
-	handle = ShmemInitStruct(name, sizeof(dsm_handle), &found);
-	if (!found)
-		*handle = DSM_HANDLE_INVALID;
-	if (*handle == DSM_HANDLE_INVALID)
-	{
-		segment = dsm_create(size, 0);
-		make(dsm_segment_address(segment));
-		dsm_pin_segment(segment);
-		*handle = dsm_segment_handle(segment);
-	}
-	else if ((segment = dsm_attach(*handle)) == NULL)
-		elog(ERROR, "could not map shared memory of \"%s\"", name);
-	dsm_pin_mapping(segment);
-	LWLockRelease(AddinShmemInitLock);
-	return dsm_segment_address(segment);
+	/* core has them to spare for late comers */
+	return ShmemInitStruct(name, size, found);
 #endif
 }
-
 
 /* Functions of others find what they name in pg_catalog and their own schema alone. */
 #if PG_VERSION_NUM < 170000

@@ -11,6 +11,12 @@
  *
  * The file is in pg_stat_tmp, which base backups and pg_rewind leave out: a standby
  * counts its own work.
+ *
+ * A session attaches when it first counts something, which may be in the middle of any
+ * command.  Some commands register a before_shmem_exit callback and expect it to be the
+ * latest one when they cancel it (PG_ENSURE_ERROR_CLEANUP), so we register none.  We are
+ * told that the session ends when it detaches from our memory.  By then its last
+ * transaction has ended, and it can still take locks and write files.
  */
 #include "postgres.h"
 
@@ -23,6 +29,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "port/atomics.h"
+#include "storage/dsm.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
@@ -72,6 +79,7 @@ typedef struct Table
 	pg_atomic_uint32 changed;	/* since the file was written? */
 	TimestampTz written;
 	TimestampTz swept;
+	int			nsessions;		/* attached, parallel workers too */
 	int			nrows;			/* in use, all of them */
 	int			high;			/* below this number */
 	int32		free;
@@ -92,10 +100,8 @@ typedef struct FileHeader
 } FileHeader;
 
 static void
-table_make(SLICED_MAKE_MEMORY)
+table_init(Table *t)
 {
-	Table	   *t = place;
-
 	memset(t, 0, offsetof(Table, rows));
 	t->tranche = LWLockNewTrancheId(TABLE_NAME);
 	LWLockInitialize(&t->lock, t->tranche);
@@ -385,7 +391,12 @@ file_read(void)
 	FreeFile(file);
 }
 
-/* Write the file, unless that was done a moment ago.  The table is locked. */
+/*
+ * Write the file.  The table is locked.
+ *
+ * The last session always does so.  While there are others, parallel workers leave it to
+ * them, as sessions do for a while if it is long.
+ */
 static void
 file_write(void)
 {
@@ -396,9 +407,10 @@ file_write(void)
 	FILE	   *file;
 	bool		ok;
 
-	/* when the server is being stopped, we are told to go as well */
-	if (table->nrows > FEW_ROWS && !ProcDiePending &&
-		!TimestampDifferenceExceeds(table->written, now, WRITE_MS))
+	if (table->nsessions > 0 &&
+		(IsParallelWorker() ||
+		 (table->nrows > FEW_ROWS &&
+		  !TimestampDifferenceExceeds(table->written, now, WRITE_MS))))
 		return;
 	pg_atomic_write_u32(&table->changed, 0);
 	table->written = now;
@@ -424,34 +436,66 @@ file_write(void)
 
 /* ---- sessions ---- */
 
+/* The session ends.  It may have failed to attach, once it was counted. */
 static void
-at_exit(int code, Datum arg)
+at_detach(dsm_segment *segment, Datum arg)
 {
+	Table	   *t = dsm_segment_address(segment);
+
 	sliced_counters_flush();
-	if (!IsParallelWorker() && pg_atomic_read_u32(&table->changed) != 0)
-	{
-		LWLockAcquire(&table->lock, LW_EXCLUSIVE);
+	LWLockAcquire(&t->lock, LW_EXCLUSIVE);
+	t->nsessions--;
+	if (table != NULL && pg_atomic_read_u32(&t->changed) != 0)
 		file_write();
-		LWLockRelease(&table->lock);
-	}
+	LWLockRelease(&t->lock);
 	/* the memory goes before we do */
 	sliced_shared_lead_no_more();
 	table = NULL;
 }
 
+/*
+ * Attach to the table, or make it, for as long as the session lasts.  Its handle is in
+ * memory that has a name: of what has a name itself, core tells nobody the segment.
+ */
+static dsm_segment *
+segment_attach(void)
+{
+	dsm_segment *segment;
+	dsm_handle *handle;
+	bool		found;
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	handle = sliced_named_bytes(TABLE_NAME, sizeof(dsm_handle), &found);
+	if (!found)
+		*handle = DSM_HANDLE_INVALID;
+	if (*handle == DSM_HANDLE_INVALID)
+	{
+		segment = dsm_create(sizeof(Table), 0);
+		table_init(dsm_segment_address(segment));
+		dsm_pin_segment(segment);
+		*handle = dsm_segment_handle(segment);
+	}
+	else if ((segment = dsm_attach(*handle)) == NULL)
+		elog(ERROR, "could not map shared memory of \"%s\"", TABLE_NAME);
+	dsm_pin_mapping(segment);
+	LWLockRelease(AddinShmemInitLock);
+	return segment;
+}
+
 static void
 attach(void)
 {
-	Table	   *found = sliced_named_memory(TABLE_NAME, sizeof(Table), table_make);
+	dsm_segment *segment = segment_attach();
 
-	LWLockRegisterTranche(found->tranche, TABLE_NAME);
-	table = found;
+	table = dsm_segment_address(segment);
+	LWLockRegisterTranche(table->tranche, TABLE_NAME);
+	on_dsm_detach(segment, at_detach, (Datum) 0);
 	LWLockAcquire(&table->lock, LW_EXCLUSIVE);
+	table->nsessions++;
 	if (!table->loaded)
 		file_read();
 	table->loaded = true;
 	LWLockRelease(&table->lock);
-	before_shmem_exit(at_exit, (Datum) 0);
 }
 
 /*

@@ -4,6 +4,10 @@
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
+config=${PG_CONFIG:-pg_config}
+gcc -O1 -g -fPIC -shared -isystem "$("$config" --includedir-server)" \
+    "$PGS_ROOT/test/t/statistics/bracket.c" -o "$PGS_TMP/bracket.so"
+
 # Of table t: values stored, and reads of them.
 counts="SELECT coalesce((SELECT stored FROM sliced.stat_columns WHERE rel = 't'::regclass AND col = 'v'), 0),
     coalesce((SELECT reads FROM sliced.stat_tables WHERE rel = 't'::regclass), 0)"
@@ -38,6 +42,16 @@ sql -c 'BEGIN' -c 'SELECT count(md5(v)) FROM t' >/dev/null
 is "$(sql -c "$counts")" '0|30' 'a transaction that never ended'
 sql -c 'SELECT count(md5(v)) FROM t' -c 'SELECT pg_terminate_backend(pg_backend_pid())' >/dev/null 2>&1 || true
 is "$(sql -c "$counts")" '0|60' 'a session that was terminated'
+
+# a session that begins to count in the middle of a command, which cancels then what it has
+# registered last to be done at the session's end; and one that does not come back from there
+sql -c "CREATE FUNCTION in_bracket(text) RETURNS void AS '$PGS_TMP/bracket.so' LANGUAGE C"
+is "$(sql -c "SELECT in_bracket('SELECT count(md5(v)) FROM t')" -c "SELECT in_bracket('SELECT 1 / (count(md5(v)) - 30) FROM t')" 2>&1 | xargs)" \
+    'ERROR: division by zero CONTEXT: SQL statement SELECT 1 / (count(md5(v)) - 30) FROM t' 'a session that begins within a command'
+is "$(sql -c "$counts")" '0|120' 'has counted'
+sql -c "SELECT in_bracket('SELECT count(md5(v)), pg_terminate_backend(pg_backend_pid()) FROM t')" >/dev/null 2>&1 || true
+is "$(sql -c "$counts")" '0|150' 'and one that is terminated there'
+sql -c "SELECT sliced.stat_reset('t')" -c 'SELECT count(md5(v)) FROM t' -c 'SELECT count(md5(v)) FROM t' >/dev/null
 
 # others see what a session has done when a transaction ends, and not before
 sql >/dev/null 2>&1 <<'SQL' &
@@ -131,6 +145,22 @@ is "$(sql -c "SELECT live_bytes, dead_bytes > 0, raw_bytes FROM sliced.table_spa
 sql -c "ROLLBACK PREPARED 'old'" -c 'VACUUM held'
 is "$(sql -c "SELECT pages FROM sliced.table_space('held')")" 0 'VACUUM'
 sql -c 'DROP TABLE held'
+
+# many tables: sessions do not write the file each time, but the last one does
+sql <<'SQL'
+SELECT format('CREATE TABLE m%s (v text) USING sliced; INSERT INTO m%1$s SELECT string_agg(md5(i::text), '''') FROM generate_series(1, 200) i', i)
+FROM generate_series(1, 300) i
+\gexec
+SQL
+sql -c "SELECT sliced.stat_reset('t')" -c 'SELECT count(md5(v)) FROM t' >/dev/null
+for i in 1 2 3; do sql -c 'SELECT count(md5(v)) FROM t' >/dev/null; done
+server_stop primary
+server_start primary
+is "$(sql -c "$counts")" '0|120' 'a restart finds what the last sessions have read'
+sql <<'SQL'
+SELECT format('DROP TABLE m%s', i) FROM generate_series(1, 300) i
+\gexec
+SQL
 
 # more tables than there is room for: what finds none is not lost, and room comes back
 sql <<'SQL'
