@@ -43,8 +43,6 @@ SELECT * FROM sum_up('t');
 UPDATE t SET v = v || 'repacked';
 REPACK (ANALYZE, VERBOSE false) t USING INDEX t_pkey;
 SELECT id FROM t LIMIT 5;
-REPACK (CONCURRENTLY) t;
-SELECT * FROM sum_up('t');
 UPDATE t SET v = v || 'again', d = d || '{"more": 1}', c = c || 1;
 SELECT * FROM sum_up('t');
 REPACK parent;
