@@ -194,8 +194,8 @@ for am in heap sliced; do
         -c "INSERT INTO held_by_$am SELECT 1, dense(9000, 1), 0"
     on pub -c "BEGIN; SELECT id FROM held_by_$am FOR KEY SHARE; PREPARE TRANSACTION 'held'" >/dev/null
     for change in "n = 1" "v = v || 'x'" "id = 2"; do
-        on pub -c 'SET sliced.logical_decoding = on' -c "SET lock_timeout = '300ms'" \
-            -c "UPDATE held_by_$am SET $change RETURNING id, n, length(v)" 2>&1 | grep -v '^CONTEXT' || true
+        on pub -v VERBOSITY=terse -c 'SET sliced.logical_decoding = on' -c "SET lock_timeout = '300ms'" \
+            -c "UPDATE held_by_$am SET $change RETURNING id, n, length(v)" 2>&1 || true
     done >"$PGS_TMP/held_by_$am"
     on pub -c "COMMIT PREPARED 'held'"
 done
