@@ -25,9 +25,15 @@
 /* Keys that are known to be in core's table have this part. */
 #define KNOWN_PART		64
 
-/* Core is asked what it has taken for each so many new groups, and for each one when so many more like them would fill it. */
+/*
+ * We ask core what it has taken for each so many new groups, and for each one when so many more like them would
+ * fill it.  In between a look at the memory of its states is enough.
+ */
 #define GROUPS_STEP		8
 #define GROUPS_LEFT		256
+
+/* States with contexts of their own are not seen that way: we ask more often while one group more makes a difference. */
+#define GROUPS_FEW		64
 
 /* So many bytes of a filter for each of its groups, and this part at most. */
 #define FILTER_BYTES	2
@@ -58,6 +64,7 @@ typedef struct SlicedGroups
 	PlanState  *side;			/* what is below us */
 	Size		allowed;		/* memory, of all */
 	Size		limit;			/* of it for groups: core's */
+	uint64		most_planned;	/* groups that core allows with states as the planner expects them */
 	Size		blocks_room;	/* for those of partitions */
 	MemoryContext mcxt;
 	SlicedTapes tapes;
@@ -70,7 +77,9 @@ typedef struct SlicedGroups
 	ToGroup    *current;		/* NULL: rows come from below */
 	uint64		nrows;			/* read from there */
 	uint64		ngroups;		/* that were in the table when we last looked */
+	uint64		most_groups;	/* a table with more is full, as its states may grow yet */
 	uint64		ask_at;			/* so many groups: how much memory is taken? */
+	Size		ask_at_memory;	/* the same, once states have so much */
 	int			npartitions;	/* 0: the table is not full */
 	ToGroup    *partitions;
 	SlicedKnown known;			/* keys of groups in the table */
@@ -84,22 +93,40 @@ typedef struct SlicedGroups
 
 /* ---- below the aggregate ---- */
 
-/* Has core's table taken its memory, as core counts it?  If not, from how many groups on is that to be asked again? */
+/* Where core has its states, unless they have a context of their own below this one. */
+static inline MemoryContext
+states_context(const SlicedGroups *g)
+{
+	return g->agg->hashcontext->ecxt_per_tuple_memory;
+}
+
+/* False: the table is not full.  It has hardly changed since is_full() said so. */
+static inline bool
+may_be_full(const SlicedGroups *g)
+{
+	return g->agg->hash_ngroups_current >= g->ask_at || states_context(g)->mem_allocated > g->ask_at_memory;
+}
+
+/*
+ * Is core's table full, as core counts?  Either it has taken its memory, or it has as many groups as there will be
+ * memory for.  If it is not full, we also say when to ask again.
+ */
 static bool
 is_full(SlicedGroups *g)
 {
 	AggState   *agg = g->agg;
+	MemoryContext states = states_context(g);
 	Size		taken = MemoryContextMemAllocated(agg->hash_metacxt, true) +
-		MemoryContextMemAllocated(agg->hashcontext->ecxt_per_tuple_memory, true) +
-		SLICED_AGG_TUPLES_MEMORY(agg);
+		MemoryContextMemAllocated(states, true) + SLICED_AGG_TUPLES_MEMORY(agg);
+	uint64		step = 1;		/* the next one may be larger */
 
 	g->ngroups = agg->hash_ngroups_current;
-	if (taken > g->limit && g->ngroups > 0)
+	if (g->ngroups > 0 && (taken > g->limit || g->ngroups > g->most_groups))
 		return true;
-	/* the next ones may be larger */
-	g->ask_at = g->ngroups + 1;
-	if (taken < g->limit && (double) (g->limit - taken) / taken * g->ngroups > GROUPS_LEFT)
-		g->ask_at = g->ngroups + GROUPS_STEP;
+	g->ask_at_memory = states->mem_allocated + (g->limit - Min(taken, g->limit));
+	if ((double) (g->limit - Min(taken, g->limit)) / taken * g->ngroups > GROUPS_LEFT)
+		step = states->firstchild == NULL ? GROUPS_STEP : Min(1 + g->ngroups / GROUPS_FEW, GROUPS_STEP);
+	g->ask_at = Min(g->ngroups + step, Max(g->most_groups, g->ngroups) + 1);
 	return false;
 }
 
@@ -253,7 +280,7 @@ next_to_group(SlicedGroups *g)
 	while ((row = read_row(g)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (g->npartitions == 0 && g->agg->hash_ngroups_current >= g->ask_at && is_full(g))
+		if (g->npartitions == 0 && may_be_full(g) && is_full(g))
 			begin_partitions(g);
 		if (g->npartitions == 0 || has_group(g, row, &hash))
 			return row;
@@ -274,7 +301,7 @@ input_next(PlanState *node)
 {
 	SlicedGroups *g = ((SlicedInput *) node)->groups;
 
-	if (g->npartitions == 0 && g->current == NULL && g->agg->hash_ngroups_current < g->ask_at)
+	if (g->npartitions == 0 && g->current == NULL && !may_be_full(g))
 		return ExecProcNode(g->side);
 	return next_to_group(g);
 }
@@ -302,7 +329,7 @@ forget_rows(SlicedGroups *g)
 	g->known.places = NULL;
 	g->filter.words = NULL;
 	g->current = NULL;
-	g->nrows = g->ngroups = g->ask_at = 0;
+	g->nrows = g->ngroups = g->ask_at = g->ask_at_memory = 0;
 	g->npartitions = 0;
 	g->partitions = NULL;
 	g->queue = NIL;
@@ -361,7 +388,7 @@ input_create(CustomScan *plan)
 
 /* ---- above the aggregate ---- */
 
-/* Core's own spilling must not begin: we see to it that there is no need. */
+/* Core's own spilling must not begin: is_full() sees to it that there is no need. */
 static void
 lift_limits(AggState *agg)
 {
@@ -382,6 +409,7 @@ groups_begin(CustomScanState *node, EState *estate, int eflags)
 	g->by_images = sliced_equal_images((const Agg *) g->agg->ss.ps.plan, ExecGetResultType(g->side));
 	g->allowed = get_hash_memory_limit();
 	g->limit = g->agg->hash_mem_limit;
+	g->most_planned = g->most_groups = g->agg->hash_ngroups_limit;
 	g->blocks_room = Max(g->allowed - Min(g->limit, g->allowed), g->allowed / BLOCKS_PART);
 	g->limit = Min(g->limit, g->allowed - g->blocks_room);
 	g->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced groups", ALLOCSET_DEFAULT_SIZES);
@@ -404,7 +432,7 @@ next_partition(SlicedGroups *g)
 			g->queue = lcons(&g->partitions[i], g->queue);
 	g->npartitions = 0;
 	g->partitions = NULL;
-	g->nrows = g->ngroups = g->ask_at = 0;
+	g->nrows = g->ngroups = g->ask_at = g->ask_at_memory = 0;
 	if (g->queue != NIL)
 	{
 		g->current = linitial(g->queue);
@@ -415,7 +443,10 @@ next_partition(SlicedGroups *g)
 	return g->current != NULL;
 }
 
-/* Should core's node make its table anew, then for as many groups as memory has room for. */
+/*
+ * Should core's node make its table anew, then for as many groups as memory has room for.  Core knows what a group of
+ * the last table took in the end.
+ */
 static void
 rescan_groups(SlicedGroups *g, bool next_pass)
 {
@@ -423,6 +454,10 @@ rescan_groups(SlicedGroups *g, bool next_pass)
 	PlanState  *forced = next_pass || g->has_spilled ? input : NULL;
 
 	g->agg->hash_mem_limit = g->limit;
+	g->most_groups = Max(g->limit / g->agg->hashentrysize, 1);
+	/* the rows of another scan may be others */
+	if (!next_pass)
+		g->most_groups = Min(g->most_groups, g->most_planned);
 	g->is_switching = next_pass;
 	if (next_pass)
 		sliced_next_pass(&g->agg->ss.ps, &input, 1, forced);

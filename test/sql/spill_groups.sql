@@ -98,6 +98,39 @@ CREATE FUNCTION dull_hash(dull) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'
 CREATE OPERATOR = (leftarg = dull, rightarg = dull, procedure = dull_equals, hashes);
 CREATE OPERATOR CLASS dull_ops DEFAULT FOR TYPE dull USING hash AS OPERATOR 1 =, FUNCTION 1 dull_hash(dull);
 SELECT c.* FROM compare('SELECT d::text, count(*), sum(n) FROM (SELECT (i % 700)::dull AS d, i AS n FROM generate_series(1, 1500) i) q GROUP BY d') c;
+-- ---- memory: groups that grow take no more than core's, though they are small when they come ----
+CREATE FUNCTION memory(query text, setting text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    plan jsonb;
+BEGIN
+    PERFORM set_config('sliced.temp_file_compression', setting, true);
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING off, FORMAT JSON) ' || query INTO plan;
+    RETURN max(kb::int) FROM jsonb_path_query(plan, 'strict $.**."Peak Memory Usage"') kb;
+END $$;
+CREATE FUNCTION compare_memory(query text, OUT enough bool) LANGUAGE plpgsql AS $$
+DECLARE
+    core int := memory(query, 'off');
+    ours int := memory(query, 'lz4');
+BEGIN
+    enough := ours <= 1.05 * core;
+    IF NOT enough THEN
+        RAISE WARNING '% kB, core takes % kB', ours, core;
+    END IF;
+END $$;
+CREATE TABLE grows AS SELECT i AS id, i % 300 AS k, 'key' || i % 1000 AS t, i / 1000 AS n FROM generate_series(1, 60000) i;
+ANALYZE grows;
+SELECT compare_memory('SELECT k, array_agg(id) FROM grows GROUP BY k');
+SELECT compare_memory('SELECT k + 0, array_agg(id) FROM grows GROUP BY k + 0');
+SELECT compare_memory('SELECT t, jsonb_agg(id) FROM grows GROUP BY t');
+-- those of later passes
+SELECT compare_memory('SELECT CASE WHEN id <= 5000 THEN -id ELSE k END, array_agg(id) FROM grows GROUP BY 1');
+-- another scan has other rows
+SELECT compare_memory('SELECT * FROM generate_series(1, 3) g, LATERAL (SELECT k, array_agg(id) FROM grows WHERE n < 20 * g - 19 GROUP BY k OFFSET 0) q');
+-- few groups, each as large as memory, behind small ones
+SET work_mem = '4MB';
+SELECT compare_memory('SELECT least(i / 60, i - 20), string_agg(repeat(''x'', CASE WHEN i < 20 THEN 1 ELSE 100000 END), '''') FROM generate_series(1, 600) i GROUP BY 1');
+SET work_mem = '64kB';
+SELECT c.* FROM compare('SELECT t, sum(id), array_length(array_agg(id), 1) AS n FROM grows GROUP BY t') c;
 SET enable_sort = on;
 
 -- ---- sorts ----

@@ -100,3 +100,10 @@ for i in 0 1 2; do
     ours=$(peak lz4)
     is "$((ours < core + 1536))" 1 "memory: $ours kB, of core's $core kB: ${nodes[i]}"
 done
+
+# the same for groups that grow when all of them have come
+rows[3]='SELECT k % 2000, cardinality(array_agg(id)) AS n FROM a, generate_series(1, 30) GROUP BY 1 OFFSET 0'
+plan[3]='SET enable_sort = off; SET jit = off'
+core=$(i=3 peak off)
+ours=$(i=3 peak lz4)
+is "$((ours < core + 1536))" 1 "memory: $ours kB, of core's $core kB: groups that grow"
