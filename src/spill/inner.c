@@ -5,6 +5,10 @@
  * Core's node gets its rows as they come, into its table, as long as they fit there.  When
  * the table is full we take them back and make partitions of them.  Those that stay in
  * memory core gets a second time, when the whole side has been read.
+ *
+ * Some always stay.  The join returns their rows while it reads the outer side, as core
+ * does, whose first batch is in memory.  If none stayed, the first row would come when the
+ * outer side has ended, which it may never do.
  */
 #include "postgres.h"
 
@@ -22,6 +26,12 @@
 
 /* Their blocks have this part of the memory, if they need not be shorter than they can be. */
 #define BLOCKS_PART		2
+
+/* Rows have this part of the memory at least, even where blocks of partitions take all of it. */
+#define ROWS_PART		2
+
+/* If they are too much a quarter of their partitions goes, of fewer ones half of the rows. */
+#define FEW_RESIDENT	4
 
 /* The first ones are as long as this, as rows are still in core's table. */
 #define FIRST_BLOCK		(2048 - 2 * sizeof(SlicedBlockHeader))
@@ -117,7 +127,7 @@ inner_tape(SlicedPasses *p, uint32 hash)
 {
 	if (p->filter.words != NULL)
 		sliced_filter_add(&p->filter, hash);
-	return &p->partitions[sliced_partition_of(hash, p->npartitions, 0)].inner;
+	return &p->partitions[sliced_partition_at(p, hash)].inner;
 }
 
 /* Where 'size' bytes can be moved to: behind what has been moved, at 'to'. */
@@ -175,23 +185,105 @@ evict_rows(SlicedPasses *p)
 	}
 }
 
-/* What rows in memory take, the filter, and blocks of partitions that are not in memory. */
+/* What is left for rows in memory if so many partitions are there: the others have blocks, and there is the filter. */
+static Size
+room_for_rows(const SlicedPasses *p, int resident)
+{
+	int			on_tape = p->kept_mask != 0 ? p->npartitions : p->npartitions - resident;
+	Size		taken = (Size) on_tape * p->tapes.block + sliced_filter_bytes(&p->filter);
+
+	return Max(p->allowed - Min(taken, p->allowed), p->allowed / ROWS_PART);
+}
+
 static bool
 is_too_much(const SlicedPasses *p)
 {
-	return p->memory + (Size) (p->npartitions - p->resident) * p->tapes.block +
-		sliced_filter_bytes(&p->filter) > p->allowed;
+	return p->memory > room_for_rows(p, p->resident);
+}
+
+/* What the rows of resident partitions have in common, and what they take. */
+typedef struct ResidentRows
+{
+	uint32		some;			/* a row's hash */
+	uint32		differing;		/* bits in which another one differs */
+	Size		memory[2];		/* of those without this bit, and with it */
+} ResidentRows;
+
+/* Look at all of them, 'bit' being one of the hash; false if there are none. */
+static bool
+look_at_residents(const SlicedPasses *p, uint32 bit, ResidentRows *rows)
+{
+	bool		found = false;
+
+	memset(rows, 0, sizeof(*rows));
+	for (SlicedChunk *chunk = p->first; chunk != NULL; chunk = chunk->next)
+	{
+		for (Size at = 0; at < chunk->used;)
+		{
+			Kept	   *kept = kept_at(chunk, at);
+			uint32		len = row_of(kept)->t_len;
+
+			at += KEPT_SIZE(len);
+			if (!sliced_partition_is_resident(p, kept->hash) || sliced_is_common(&p->common, kept->hash))
+				continue;
+			if (!found)
+				rows->some = kept->hash;
+			found = true;
+			rows->differing |= kept->hash ^ rows->some;
+			rows->memory[(kept->hash & bit) != 0] += SLICED_ROW_MEMORY(len);
+		}
+	}
+	return found;
+}
+
+/*
+ * Of the resident partitions, keep only rows whose hash has a certain value in one more bit.
+ * It is a bit in which some of them differ, so there are such rows.  If none differ, we keep
+ * those of just this hash, even if they are more than memory has room for: core cannot split
+ * them either, and has them all in memory when their turn comes.
+ *
+ * False if that has been done, or there are no rows.
+ */
+static bool
+halve_residents(SlicedPasses *p)
+{
+	ResidentRows rows;
+	uint32		bit;
+	bool		larger;
+	bool		kept;
+
+	if (p->kept_mask == PG_UINT32_MAX || !look_at_residents(p, 0, &rows))
+		return false;
+	if (rows.differing == 0)
+	{
+		p->kept_mask = PG_UINT32_MAX;
+		p->kept_bits = rows.some;
+		return true;
+	}
+	bit = rows.differing & (~rows.differing + 1);
+	look_at_residents(p, bit, &rows);
+	p->kept_mask |= bit;
+	/* the larger half, if that fits */
+	larger = rows.memory[1] > rows.memory[0];
+	kept = p->memory - rows.memory[!larger] <= room_for_rows(p, p->resident) ? larger : !larger;
+	if (kept)
+		p->kept_bits |= bit;
+	return true;
 }
 
 static void
 evict(SlicedPasses *p)
 {
-	while ((p->resident > 0 || p->common.n > 0) && is_too_much(p))
+	while (is_too_much(p))
 	{
-		if (p->resident > 0)
-			p->resident -= Max(1, p->resident / 4);
-		else
+		if (p->resident >= FEW_RESIDENT && p->kept_mask == 0)
+			p->resident -= p->resident / FEW_RESIDENT;
+		else if (!halve_residents(p))
+		{
+			if (p->common.n == 0)
+				break;
 			sliced_common_keep(&p->common, p->common.n / 2);
+		}
 		evict_rows(p);
 	}
 }
@@ -201,7 +293,14 @@ static bool
 inner_hash(SlicedPasses *p, TupleTableSlot *slot, uint32 *hash)
 {
 	if (sliced_row_hash(p->inner, slot, hash))
+	{
+		if (!p->has_origin)
+		{
+			p->has_origin = true;
+			p->origin = *hash;
+		}
 		return true;
+	}
 	*hash = p->without_key++;
 	return !p->drops_inner;
 }
@@ -245,14 +344,13 @@ make_filter(SlicedPasses *p)
 												 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* How many of the partitions can stay, with so many bytes of rows in all that there are now? */
+/* How many of the partitions can stay, with so many bytes of rows in all that there are now?  One at least. */
 static int
 how_many_stay(const SlicedPasses *p, Size memory)
 {
 	int			n = p->npartitions;
 
-	while (n > 0 && (double) memory / p->npartitions * n + (double) (p->npartitions - n) * p->tapes.block +
-		   sliced_filter_bytes(&p->filter) > p->allowed)
+	while (n > 1 && (double) memory / p->npartitions * n > room_for_rows(p, n))
 		n--;
 	return n;
 }

@@ -109,7 +109,7 @@ stays(SlicedPasses *p, TupleTableSlot *slot)
 		return true;
 	if (is_filtered(p, hash))
 		return false;
-	sliced_tape_put_slot(&p->partitions[sliced_partition_of(hash, p->npartitions, 0)].outer, slot);
+	sliced_tape_put_slot(&p->partitions[sliced_partition_at(p, hash)].outer, slot);
 	return false;
 }
 
@@ -230,7 +230,7 @@ sliced_next_partition(SlicedPasses *p)
 		while (sliced_outer_next(p) != NULL)
 			;
 		old = MemoryContextSwitchTo(p->mcxt);
-		for (int i = p->resident; i < p->npartitions; i++)
+		for (int i = 0; i < p->npartitions; i++)
 			p->queue = lappend(p->queue, &p->partitions[i]);
 		MemoryContextSwitchTo(old);
 	}
@@ -274,6 +274,8 @@ sliced_passes_reset(SlicedPasses *p)
 	p->first = p->last = NULL;
 	p->next = p->memory = 0;
 	p->npartitions = p->resident = 0;
+	p->has_origin = false;
+	p->origin = p->kept_mask = p->kept_bits = 0;
 	p->partitions = NULL;
 	p->common.n = 0;
 	p->filter.words = NULL;

@@ -84,9 +84,13 @@ typedef struct SlicedPasses
 	Size		next;			/* of 'first': the next row */
 	Size		memory;			/* what they take in a table */
 
-	/* 0: all is in memory; or else so many, of which the first 'resident' are */
+	/* 0: all is in memory; or else so many, of which the first 'resident' are: sliced_is_resident() */
 	int			npartitions;
 	int			resident;
+	bool		has_origin;
+	uint32		origin;			/* hash of a row that the first partition has, so it is not empty */
+	uint32		kept_mask;		/* not 0: of those in memory, only rows whose hash has */
+	uint32		kept_bits;		/* these bits here are */
 	SlicedPartition *partitions;
 	uint32		without_key;	/* inner rows that went to any partition */
 	SlicedCommonKeys common;	/* rows with these stay in memory as well */
@@ -111,12 +115,25 @@ typedef struct SlicedPasses
 /* Hash the row's keys; false if it has none that could match. */
 extern bool sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash);
 
+/* The partition of rows with this hash. */
+static inline int
+sliced_partition_at(const SlicedPasses *passes, uint32 hash)
+{
+	return sliced_partition_of(hash ^ passes->origin, passes->npartitions, 0);
+}
+
+/* Are rows with this hash in memory, for their partition's sake? */
+static inline bool
+sliced_partition_is_resident(const SlicedPasses *passes, uint32 hash)
+{
+	return sliced_partition_at(passes, hash) < passes->resident && (hash & passes->kept_mask) == passes->kept_bits;
+}
+
 /* Are rows with this hash in memory, or at least inner ones while the inner side is read? */
 static inline bool
 sliced_is_resident(const SlicedPasses *passes, uint32 hash)
 {
-	return sliced_partition_of(hash, passes->npartitions, 0) < passes->resident ||
-		sliced_is_common(&passes->common, hash);
+	return sliced_partition_is_resident(passes, hash) || sliced_is_common(&passes->common, hash);
 }
 
 /* What partitions there will be, if there are some. */

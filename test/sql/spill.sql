@@ -70,6 +70,32 @@ SELECT c.* FROM compare('SELECT few.id, each.w FROM few LEFT JOIN each ON few.k 
 SELECT c.* FROM compare('SELECT count(*), sum(few.id + length(same.w)) AS s FROM few JOIN same ON few.k = same.k') c;
 SELECT spilled('SELECT few.w, each.w FROM few JOIN each ON few.k = each.k') < 0.7 * spilled('SELECT few.w, each.w FROM few JOIN each ON few.k + 0 = each.k') AS fewer;
 
+-- first rows come before all of the outer side has been read, however large the inner side is
+CREATE TABLE large AS SELECT i AS id, CASE WHEN i % 5 > 0 THEN i END AS k, i % 3 AS few, CASE WHEN i % 4 = 0 THEN i ELSE 2 END AS heavy, repeat(md5(i::text), 2) AS w
+    FROM generate_series(1, 10000) i;
+ANALYZE large;
+CREATE FUNCTION outer_rows(query text, memory text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+    plan jsonb;
+BEGIN
+    SET LOCAL sliced.temp_file_compression = lz4;
+    PERFORM set_config('work_mem', memory, true);
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING off, FORMAT JSON) ' || query INTO plan;
+    IF NOT jsonb_path_exists(plan, 'strict $.**."Partitions" ? (@ > 0)') THEN
+        RAISE 'nothing is on tape: %', plan;
+    END IF;
+    RETURN jsonb_path_query_first(plan, 'strict $.** ? (@."Node Type" == "ProjectSet")."Actual Rows"');
+END $$;
+SELECT key, memory, n < 20000 AS soon FROM unnest('{k,few,heavy}'::text[]) key, unnest('{64kB,256kB}'::text[]) memory,
+    outer_rows(format('SELECT * FROM (SELECT generate_series(1, 5000000) %% 10000 AS k OFFSET 0) o JOIN large ON o.k = large.%s + 0 LIMIT 10', key), memory) n;
+-- and where it has no end
+SET statement_timeout = '120s';
+SET sliced.temp_file_compression = lz4;
+SELECT count(*) FROM (SELECT * FROM (SELECT generate_series(1, 1000000000000) % 10000 AS k OFFSET 0) o JOIN large ON o.k = large.k LIMIT 10) q;
+RESET statement_timeout;
+SELECT join_type, key, c.* FROM unnest('{JOIN,RIGHT JOIN,FULL JOIN}'::text[]) join_type, unnest('{k,heavy}'::text[]) key,
+    compare(format('SELECT a.id, l.id AS other FROM a %s large l ON a.id = l.%s', join_type, key)) c;
+
 -- rescans, with parameters on either side, and joins of joins
 SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT count(*) + sum(a.id * g) AS n FROM a JOIN b ON a.k = b.k WHERE a.id % 4 <> g OFFSET 0) q') c;
 SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT count(*) + sum(b.id * g) AS n FROM a JOIN b ON a.k = b.k WHERE b.id % 4 <> g OFFSET 0) q') c;
