@@ -633,6 +633,10 @@ CREATE FUNCTION sliced.edit_jsonb_delete_path(jsonb, text[]) RETURNS jsonb
 AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_delete_path'
 LANGUAGE C STRICT IMMUTABLE PARALLEL UNSAFE;
 
+CREATE FUNCTION sliced.edit_jsonb_build_object(VARIADIC "any") RETURNS jsonb
+AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_build_object'
+LANGUAGE C STABLE PARALLEL UNSAFE;
+
 CREATE FUNCTION sliced.edit_jsonb_subscript(jsonb, jsonb, bool, VARIADIC text[]) RETURNS jsonb
 AS 'MODULE_PATHNAME', 'sliced_edit_jsonb_subscript'
 LANGUAGE C IMMUTABLE PARALLEL UNSAFE;

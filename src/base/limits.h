@@ -272,6 +272,9 @@
 /* Levels of a path, or of nested containers, that we look into. */
 #define SLICED_LEVELS			SLICED_LIMIT(64, 4)
 
+/* A container with more entries is not taken apart to be merged into another one. */
+#define SLICED_FEW_ENTRIES		SLICED_LIMIT(64, 4)
+
 /* Containers with more entries are not edited: their new entries are made in memory. */
 #define SLICED_MAX_ENTRIES	SLICED_LIMIT(16 * 1024 * 1024, 1024)
 

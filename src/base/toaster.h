@@ -90,7 +90,8 @@ typedef struct SlicedPolicy
 typedef enum SlicedSwapKind
 {
 	SLICED_SWAP_READ,			/* reads; exchanged wherever it is */
-	SLICED_SWAP_PART,			/* the same where another exchanged function gets the result */
+	SLICED_SWAP_PART,			/* the same where another exchanged function gets the result,
+								 * as its first argument or where one of its own type is changed */
 	SLICED_SWAP_EDIT			/* makes promises; exchanged where an UPDATE computes a new value */
 } SlicedSwapKind;
 

@@ -76,20 +76,59 @@ call_arguments(Node *expr)
 	return IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
 }
 
-/* The expression's function is one of ours: is its argument a part of something? */
+/* The expressions one of which gives this one its value. */
+static List *
+alternatives(Node *expr)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	switch (nodeTag(expr))
+	{
+		case T_RelabelType:
+			return list_make1(((RelabelType *) expr)->arg);
+		case T_CoerceToDomain:
+			return list_make1(((CoerceToDomain *) expr)->arg);
+		case T_CoalesceExpr:
+			return ((CoalesceExpr *) expr)->args;
+		case T_CaseExpr:
+			foreach(lc, ((CaseExpr *) expr)->args)
+				result = lappend(result, lfirst_node(CaseWhen, lc)->result);
+			return lappend(result, ((CaseExpr *) expr)->defresult);
+		default:
+			return NIL;
+	}
+}
+
+static bool swap_subscript(Node *expr, SlicedSwapKind kind, Work *work);
+static void swap_first_argument(Node *call, Work *work);
+
+/* One of our functions gets this as an argument: it may be a part of something. */
 static void
 swap_part(Node *expr, Work *work)
 {
 	Oid		   *function;
+	ListCell   *lc;
 
-	while (call_arguments(expr) != NIL)
-	{
-		expr = linitial(call_arguments(expr));
-		function = called_function(expr);
-		if (function == NULL ||
-			!swap_function(function, SLICED_SWAP_PART, work))
-			break;
-	}
+	if (expr == NULL)
+		return;
+	check_stack_depth();
+
+	function = called_function(expr);
+	if (IsA(expr, SubscriptingRef))
+		swap_subscript(expr, SLICED_SWAP_PART, work);
+	else if (function != NULL && swap_function(function, SLICED_SWAP_PART, work))
+		swap_first_argument(expr, work);
+	foreach(lc, alternatives(expr))
+		swap_part(lfirst(lc), work);
+}
+
+/* One of our functions gets this as its first argument. */
+static void
+swap_first_argument(Node *call, Work *work)
+{
+	if (call_arguments(call) != NIL)
+		swap_part(linitial(call_arguments(call)), work);
 }
 
 /* ---- subscripts ---- */
@@ -218,7 +257,7 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 		replace_subscript(ref, (Expr *) call);
 	else
 	{
-		swap_part((Node *) call, work);
+		swap_first_argument((Node *) call, work);
 		replace_subscript(ref, with_typmod(ref, work->public.unless_null ?
 										   unless_null(ref, call) : (Expr *) call));
 	}
@@ -282,7 +321,7 @@ swap_readers(Node *expr, Work *work)
 		swap_document(document, path, work);
 	function = called_function(expr);
 	if (function != NULL && swap_function(function, SLICED_SWAP_READ, work))
-		swap_part(expr, work);
+		swap_first_argument(expr, work);
 	return expression_tree_walker(expr, swap_readers, work);
 }
 
@@ -303,6 +342,24 @@ ignore_expression(Node *expr, bool top, void *arg)
 /* ---- functions that make promises ---- */
 
 static void swap_editors(Node *expr, Plan *plan, Work *work);
+
+/*
+ * The call changes an argument.  That may itself be the result of a change, or a part
+ * of something, and so may others of its type: on either side of ||, or as a new value.
+ */
+static void
+swap_changed_arguments(Node *call, Plan *plan, Work *work)
+{
+	List	   *args = call_arguments(call);
+	ListCell   *lc;
+
+	foreach(lc, args)
+		if (lc == list_head(args) || exprType(lfirst(lc)) == exprType(call))
+		{
+			swap_editors(lfirst(lc), plan, work);
+			swap_part(lfirst(lc), work);
+		}
+}
 
 /* The new value is column 'resno' of what the plan returns. */
 static void
@@ -359,46 +416,13 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	check_stack_depth();
 
 	function = called_function(expr);
-	if (function != NULL)
-	{
-		List	   *args = call_arguments(expr);
-		bool		swapped = swap_function(function, SLICED_SWAP_EDIT, work);
-
-		/* what is changed may itself be the result of a change, on either side of || */
-		if (swapped)
-			foreach(lc, args)
-				if (exprType(lfirst(lc)) == exprType(expr) || lc == list_head(args))
-					swap_editors(lfirst(lc), plan, work);
-		return;
-	}
-
-	switch (nodeTag(expr))
-	{
-		case T_SubscriptingRef:
-			if (swap_subscript(expr, SLICED_SWAP_EDIT, work))
-				swap_editors(linitial(call_arguments(expr)), plan, work);
-			break;
-		case T_Var:
-			swap_editors_below((Var *) expr, plan, work);
-			break;
-		case T_RelabelType:
-			swap_editors((Node *) ((RelabelType *) expr)->arg, plan, work);
-			break;
-		case T_CoerceToDomain:
-			swap_editors((Node *) ((CoerceToDomain *) expr)->arg, plan, work);
-			break;
-		case T_CoalesceExpr:
-			foreach(lc, ((CoalesceExpr *) expr)->args)
-				swap_editors(lfirst(lc), plan, work);
-			break;
-		case T_CaseExpr:
-			foreach(lc, ((CaseExpr *) expr)->args)
-				swap_editors((Node *) lfirst_node(CaseWhen, lc)->result, plan, work);
-			swap_editors((Node *) ((CaseExpr *) expr)->defresult, plan, work);
-			break;
-		default:
-			break;
-	}
+	if (function != NULL ? swap_function(function, SLICED_SWAP_EDIT, work) :
+		IsA(expr, SubscriptingRef) && swap_subscript(expr, SLICED_SWAP_EDIT, work))
+		swap_changed_arguments(expr, plan, work);
+	else if (IsA(expr, Var))
+		swap_editors_below((Var *) expr, plan, work);
+	foreach(lc, alternatives(expr))
+		swap_editors(lfirst(lc), plan, work);
 }
 
 static void

@@ -238,17 +238,23 @@ fetch_bytes(SlicedDocument *doc, uint32 from, uint32 to)
 }
 
 const char *
+sliced_document_try_need(SlicedDocument *doc, uint32 at, uint32 len)
+{
+	struct varatt_external stored;
+
+	if (!sliced_partial_has(&doc->partial, at, at + len) &&
+		sliced_stored_at(&stored, &doc->ptr) &&
+		!sliced_partial_try_read(&doc->partial, &stored, at, at + len))
+		return NULL;
+	return sliced_document_need(doc, at, len);
+}
+
+const char *
 sliced_document_try_read(const struct varatt_external *ptr)
 {
 	SlicedDocument *doc = get_document(ptr, NULL);
-	uint32		size = doc->partial.size;
-	struct varatt_external stored;
 
-	if (!sliced_partial_has(&doc->partial, 0, size) &&
-		sliced_stored_at(&stored, &doc->ptr) &&
-		!sliced_partial_try_read(&doc->partial, &stored, 0, size))
-		return NULL;
-	return sliced_document_need(doc, 0, size);
+	return sliced_document_try_need(doc, 0, doc->partial.size);
 }
 
 void

@@ -40,7 +40,10 @@ extern SlicedDocument *sliced_document_at(const struct varatt_external *ptr,
 /* The whole of it as a rope, in the current context. */
 extern SlicedRope *sliced_document_rope(const SlicedDocument *doc);
 
-/* All bytes of the document at a pointer; NULL if it is damaged, or missing. */
+/* Bytes [at, at + len) of the document; NULL if they are damaged, or missing. */
+extern const char *sliced_document_try_need(SlicedDocument *doc, uint32 at, uint32 len);
+
+/* All bytes of the document at a pointer; likewise. */
 extern const char *sliced_document_try_read(const struct varatt_external *ptr);
 
 /* Raise the error that a document does not have the structure of its type. */

@@ -96,12 +96,33 @@ make_datum(const SlicedRope *rope, Oid maker)
 	return promise != NULL ? promise : value != NULL ? value : build_value(rope);
 }
 
-/* The function that an expression calls. */
+/*
+ * The function that makes the value of an expression: that it calls.  If it is COALESCE,
+ * all of its arguments must be calls of that function, or constants: makeConst() fetches
+ * values, so none of these is a promise.
+ */
 static Oid
 called_function(const Node *expr)
 {
-	return IsA(expr, FuncExpr) ? ((const FuncExpr *) expr)->funcid :
-		IsA(expr, OpExpr) ? ((const OpExpr *) expr)->opfuncid : InvalidOid;
+	Oid			result = InvalidOid;
+	ListCell   *lc;
+
+	if (IsA(expr, FuncExpr))
+		return ((const FuncExpr *) expr)->funcid;
+	if (IsA(expr, OpExpr))
+		return ((const OpExpr *) expr)->opfuncid;
+	if (IsA(expr, CoalesceExpr))
+		foreach(lc, ((const CoalesceExpr *) expr)->args)
+		{
+			Oid			function = called_function(lfirst(lc));
+
+			if (IsA(lfirst(lc), Const))
+				continue;
+			if (!OidIsValid(function) || (OidIsValid(result) && function != result))
+				return InvalidOid;
+			result = function;
+		}
+	return result;
 }
 
 Datum
@@ -113,7 +134,7 @@ sliced_result_of_rope(FunctionCallInfo fcinfo, const SlicedRope *rope)
 		IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : NIL;
 
 	SLICED_STOP("result.before-release");
-	for (int i = 0; i < Min(list_length(args), 2); i++)
+	for (int i = 0; i < Min(list_length(args), fcinfo->nargs); i++)
 		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
 			sliced_promise_release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
 								   called_function(list_nth(args, i)));

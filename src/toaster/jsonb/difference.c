@@ -227,3 +227,27 @@ sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len)
 	compare_containers(&c, &node, whole->len, &new);
 	return c.rope->len == len ? c.rope : NULL;
 }
+
+SlicedFragment
+sliced_fragment_replacing(const SlicedRope *doc, const SlicedNode *node, uint32 i,
+						  const SlicedFragment *new)
+{
+	DocumentComparison c = {.old = doc, .doc = node->doc};
+	SlicedPlace place;
+	SlicedNode	old;
+	NewContainer container;
+
+	if (new->type != JENTRY_ISCONTAINER || new->rope != NULL || new->len < SLICED_PROMISE_MIN)
+		return *new;
+	place = sliced_node_place(node, i);
+	/* what is much shorter has little, what is much longer takes long to read; and damage can be replaced */
+	if (!sliced_place_is_container(&place) || place.len < new->len / 2 || place.len / 2 > new->len ||
+		sliced_document_try_need(node->doc, place.start, place.len) == NULL)
+		return *new;
+	old = sliced_node_open(node->doc, place.start);
+	container = open_new((JsonbContainer *) new->bytes, new->len);
+	c.rope = sliced_rope_make(&doc->base);
+	compare_containers(&c, &old, place.len, &container);
+	return c.rope->len != new->len || sliced_rope_new_bytes(c.rope) > new->len / 2 ? *new :
+		sliced_fragment_rope(JENTRY_ISCONTAINER, c.rope);
+}

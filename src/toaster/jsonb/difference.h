@@ -8,11 +8,19 @@
 #include "postgres.h"
 
 #include "base/toaster.h"
+#include "toaster/jsonb/edit.h"
 
 /*
  * The document 'raw', of 'len' bytes, as a rope of 'old', a stored one.  'raw' has
  * to last as long as the rope.
  */
 extern SlicedRope *sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len);
+
+/*
+ * A fragment that is to take the place of entry 'i' of a node, in 'doc' as a rope.  If it
+ * is a long container in memory, and has much of what is there now, it shares that.
+ */
+extern SlicedFragment sliced_fragment_replacing(const SlicedRope *doc, const SlicedNode *node, uint32 i,
+												const SlicedFragment *new);
 
 #endif

@@ -73,6 +73,8 @@ typedef struct Making
 static void
 flush_pending(Making *m)
 {
+	if (m->pending_start == m->pending_end)
+		return;
 	sliced_rope_add_rope(m->data, m->doc, m->old->data + m->pending_start,
 						 m->pending_end - m->pending_start);
 	m->pending_start = m->pending_end;
@@ -236,6 +238,24 @@ sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 							old_entries, (next - m.first) * sizeof(JEntry), doc, entries_at);
 	sliced_rope_add_rope(result, doc, node->at + sizeof(uint32) * (1 + next),
 						 (node->nentries - next) * sizeof(JEntry));
+	sliced_rope_add_rope(result, m.data, 0, m.data->len);
+	return result;
+}
+
+SlicedRope *
+sliced_container_make(const struct varatt_external *base, uint32 header,
+					  const SlicedFragment *fragments, uint32 n)
+{
+	Making		m = {.entries = palloc((n + 1) * sizeof(JEntry)), .data = sliced_rope_make(base)};
+	SlicedRope *result = sliced_rope_make(base);
+	char	   *first = palloc(sizeof(header));
+
+	for (uint32 i = 0; i < n; i++)
+		add_new(&m, &fragments[i]);
+	if (m.end > JENTRY_OFFLENMASK)
+		return NULL;
+	sliced_rope_add_bytes(result, memcpy(first, &header, sizeof(header)), sizeof(header));
+	sliced_rope_add_bytes(result, (char *) m.entries, n * sizeof(JEntry));
 	sliced_rope_add_rope(result, m.data, 0, m.data->len);
 	return result;
 }

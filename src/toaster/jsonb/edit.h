@@ -44,4 +44,11 @@ extern SlicedFragment sliced_fragment_value(const JsonbValue *value);
 extern SlicedRope *sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 									const SlicedEdit *edits, int nedits);
 
+/*
+ * A container of these entries, as a rope: what sliced_node_edit() says of bytes and
+ * of NULL holds here.
+ */
+extern SlicedRope *sliced_container_make(const struct varatt_external *base, uint32 header,
+										 const SlicedFragment *fragments, uint32 n);
+
 #endif

@@ -13,35 +13,42 @@
 #include "fmgr.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
-#include "toaster/jsonb/edit.h"
+#include "toaster/jsonb/arguments.h"
+#include "toaster/jsonb/difference.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "value/promise.h"
 #include "value/result.h"
 
-/* A document to be changed. */
+/* A container to be changed. */
 typedef struct Target
 {
 	SlicedNode	root;
-	SlicedRope *rope;
+	const SlicedRope *rope;		/* of the document that it is in */
 	uint32		len;
 } Target;
 
-/* The function's first argument, if it is one of ours and no scalar. */
+/* The argument as a target; false if it is a scalar. */
 static bool
-get_target(FunctionCallInfo fcinfo, Target *target)
+get_target(FunctionCallInfo fcinfo, const SlicedArgument *ours, Target *target)
 {
-	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(0);
-	struct varatt_external ptr;
-
-	if (!sliced_pointer_get(&ptr, value))
-		return false;
-	target->root = sliced_node_open(sliced_document_at(&ptr, fcinfo), 0);
-	target->rope = sliced_rope_of(value);
-	target->len = sliced_pointer_size(&ptr);
+	target->root = sliced_argument_open(fcinfo, ours);
+	target->rope = ours->rope;
+	target->len = ours->part.len;
 	return !sliced_node_is_scalar(&target->root);
 }
+
+/* The function's first argument as a target, if it is ours and no scalar. */
+static bool
+get_first(FunctionCallInfo fcinfo, Target *target)
+{
+	SlicedArgument ours;
+
+	return sliced_argument_get(fcinfo, 0, &ours) && get_target(fcinfo, &ours, target);
+}
+
+/* ---- results ---- */
 
 /* What came of a change. */
 typedef enum Outcome
@@ -65,7 +72,7 @@ result_of(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope 
 	switch (outcome)
 	{
 		case UNCHANGED:
-			return sliced_result_unchanged(fcinfo);
+			return sliced_argument_return(fcinfo, 0);
 		case CHANGED:
 			return sliced_result_of_rope(fcinfo, rope);
 		default:
@@ -73,110 +80,7 @@ result_of(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope 
 	}
 }
 
-/* ---- changes of the root ---- */
-
-/* Entries of a jsonb in memory. */
-typedef struct Entries
-{
-	int			n;				/* elements, or keys and values */
-	SlicedFragment *fragments;
-} Entries;
-
-/* Elements of an array, or of an object its keys and then their values. */
-static Entries
-entries_of(Jsonb *jsonb)
-{
-	Entries		entries = {0};
-	int			count = JB_ROOT_COUNT(jsonb);
-	bool		is_object = JB_ROOT_IS_OBJECT(jsonb);
-	JsonbIterator *iterator = JsonbIteratorInit(&jsonb->root);
-	JsonbIteratorToken token;
-	JsonbValue	value;
-
-	entries.fragments = palloc((count + 1) * 2 * sizeof(SlicedFragment));
-	JsonbIteratorNext(&iterator, &value, true);
-	while ((token = JsonbIteratorNext(&iterator, &value, true)) == WJB_KEY ||
-		   token == WJB_VALUE || token == WJB_ELEM)
-	{
-		int			i = is_object ? entries.n / 2 + (token == WJB_VALUE ? count : 0) : entries.n;
-
-		entries.fragments[i] = sliced_fragment_value(&value);
-		entries.n++;
-	}
-	return entries;
-}
-
-/* Merge an object into the target, which is one too. */
-static Outcome
-merge_object(const Target *target, Jsonb *other, SlicedRope **result)
-{
-	const SlicedNode *root = &target->root;
-	Entries		entries = entries_of(other);
-	int			count = entries.n / 2;
-	SlicedEdit *edits = palloc(entries.n * sizeof(SlicedEdit));
-	SlicedEdit *values = palloc(count * sizeof(SlicedEdit));
-	int			nedits = 0;
-
-	for (int k = 0; k < count; k++)
-	{
-		const SlicedFragment *key = &entries.fragments[k];
-		uint32		i;
-		bool		found = sliced_node_find_key(root, key->bytes, key->len, &i);
-
-		if (!found)
-			edits[nedits++] = (SlicedEdit) {i, true, false, *key};
-		values[k] = (SlicedEdit) {root->count + i, true, found, entries.fragments[count + k]};
-	}
-	memcpy(edits + nedits, values, count * sizeof(SlicedEdit));
-	return outcome_of(sliced_node_edit(target->rope, root, target->len, edits, nedits + count),
-					  result);
-}
-
-/* Append the elements of an array, or a scalar or an object. */
-static Outcome
-append_elements(const Target *target, Jsonb *other, SlicedRope **result)
-{
-	Entries		entries = {1};
-	SlicedEdit *edits;
-
-	if (JB_ROOT_IS_OBJECT(other))
-	{
-		entries.fragments = palloc(sizeof(SlicedFragment));
-		entries.fragments[0] = sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) &other->root,
-													 VARSIZE(other) - VARHDRSZ);
-	}
-	else
-		entries = entries_of(other);
-	edits = palloc(entries.n * sizeof(SlicedEdit));
-	for (int i = 0; i < entries.n; i++)
-		edits[i] = (SlicedEdit) {target->root.nentries, true, false, entries.fragments[i]};
-	return outcome_of(sliced_node_edit(target->rope, &target->root, target->len, edits, entries.n),
-					  result);
-}
-
-PG_FUNCTION_INFO_V1(sliced_edit_jsonb_concat);
-
-Datum
-sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
-{
-	Jsonb	   *other = PG_GETARG_JSONB_P(1);
-	Target		target;
-	SlicedRope *rope = NULL;
-	Outcome		outcome = LEAVE_TO_CORE;
-
-	if (!get_target(fcinfo, &target))
-		return jsonb_concat(fcinfo);
-	if (target.root.count == 0)
-		outcome = LEAVE_TO_CORE;
-	else if (sliced_node_is_object(&target.root) == JB_ROOT_IS_OBJECT(other) &&
-			 JB_ROOT_COUNT(other) == 0)
-		outcome = UNCHANGED;
-	else if (!sliced_node_is_object(&target.root))
-		outcome = append_elements(&target, other, &rope);
-	else if (JB_ROOT_IS_OBJECT(other))
-		outcome = merge_object(&target, other, &rope);
-	return result_of(fcinfo, jsonb_concat, outcome, rope);
-}
+/* ---- removals from the root ---- */
 
 /* Remove 'n' keys from an object. */
 static Outcome
@@ -224,7 +128,7 @@ sliced_edit_jsonb_delete(PG_FUNCTION_ARGS)
 	SlicedRope *rope = NULL;
 	Outcome		outcome;
 
-	if (!get_target(fcinfo, &target))
+	if (!get_first(fcinfo, &target))
 		return jsonb_delete(fcinfo);
 	outcome = remove_keys(&target, &key, &isnull, 1, &rope);
 	return result_of(fcinfo, jsonb_delete, outcome, rope);
@@ -243,7 +147,7 @@ sliced_edit_jsonb_delete_array(PG_FUNCTION_ARGS)
 	SlicedRope *rope = NULL;
 	Outcome		outcome;
 
-	if (ARR_NDIM(array) > 1 || !get_target(fcinfo, &target))
+	if (ARR_NDIM(array) > 1 || !get_first(fcinfo, &target))
 		return jsonb_delete_array(fcinfo);
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &keys, &isnull, &n);
 	outcome = remove_keys(&target, keys, isnull, n, &rope);
@@ -261,7 +165,7 @@ sliced_edit_jsonb_delete_idx(PG_FUNCTION_ARGS)
 	SlicedRope *rope = NULL;
 	Outcome		outcome = UNCHANGED;
 
-	if (!get_target(fcinfo, &target) || sliced_node_is_object(&target.root))
+	if (!get_first(fcinfo, &target) || sliced_node_is_object(&target.root))
 		return jsonb_delete_idx(fcinfo);
 	if (i < 0)
 		i += target.root.count;
@@ -349,7 +253,7 @@ walk_object(const PathWalk *w, const SlicedNode *node, uint32 len, int level, Sl
 		if (w->operation == INSERT_BEFORE || w->operation == INSERT_AFTER)
 			return LEAVE_TO_CORE;	/* an error */
 		edits[1].insert = true;
-		edits[1].new = w->new;
+		edits[1].new = sliced_fragment_replacing(w->doc, node, edits[1].at, &w->new);
 		return edit_document(w, node, len, &edits[1], 1, result);
 	}
 	if (w->operation == ASSIGN && !last)
@@ -392,6 +296,8 @@ walk_array(const PathWalk *w, const SlicedNode *node, uint32 len, int level, Sli
 			return go_on(w, node, len, level, i, result);
 		change.at = w->operation == INSERT_AFTER ? i + 1 : i;
 		change.remove = w->operation != INSERT_BEFORE && w->operation != INSERT_AFTER;
+		if (change.insert && change.remove)
+			change.new = sliced_fragment_replacing(w->doc, node, i, &w->new);
 		return edit_document(w, node, len, &change, 1, result);
 	}
 	/* an error, or what is missing before the element, or the path to it */
@@ -411,29 +317,25 @@ walk_path(const PathWalk *w, const SlicedNode *node, uint32 len, int level, Slic
 		walk_array(w, node, len, level, result);
 }
 
-/* A jsonb in memory as a fragment. */
-static SlicedFragment
-fragment_of(Jsonb *jsonb)
-{
-	JsonbValue	value;
-
-	if (JsonbExtractScalar(&jsonb->root, &value))
-		return sliced_fragment_value(&value);
-	return sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) &jsonb->root,
-								 VARSIZE(jsonb) - VARHDRSZ);
-}
-
-/* Do this at the end of 'path' in the function's first argument. */
+/*
+ * Do this at the end of 'path' in the function's first argument.  'new' is the number of
+ * the argument with the new value, which is JSON's null if that is NULL; or -1.
+ */
 static Datum
 change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, ArrayType *path,
-			   Jsonb *new)
+			   int new)
 {
 	PathWalk	w = {.operation = operation};
+	SlicedArgument ours;
 	Target		target;
 	SlicedRope *rope = NULL;
 	Outcome		outcome;
 
-	if (ARR_NDIM(path) > 1 || !get_target(fcinfo, &target))
+	if (ARR_NDIM(path) > 1 || !sliced_argument_get(fcinfo, 0, &ours))
+		return core(fcinfo);
+	if (new >= 0)
+		w.new = sliced_argument_fragment(fcinfo, new, &ours);
+	if (!get_target(fcinfo, &ours, &target))
 		return core(fcinfo);
 	deconstruct_array(path, TEXTOID, -1, false, TYPALIGN_INT, &w.names, &w.isnull, &w.nnames);
 	if (w.nnames == 0)
@@ -445,8 +347,6 @@ change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, Ar
 	 */
 	if (w.isnull[0] || w.nnames > SLICED_LEVELS)
 		return core(fcinfo);
-	if (new != NULL)
-		w.new = fragment_of(new);
 	w.doc = target.rope;
 	outcome = walk_path(&w, &target.root, target.len, 0, &rope);
 	return result_of(fcinfo, core, outcome, rope);
@@ -457,10 +357,8 @@ PG_FUNCTION_INFO_V1(sliced_edit_jsonb_set);
 Datum
 sliced_edit_jsonb_set(PG_FUNCTION_ARGS)
 {
-	ArrayType  *path = PG_GETARG_ARRAYTYPE_P(1);
-	Jsonb	   *new = PG_GETARG_JSONB_P(2);
-
-	return change_at_path(fcinfo, jsonb_set, PG_GETARG_BOOL(3) ? SET : REPLACE, path, new);
+	return change_at_path(fcinfo, jsonb_set, PG_GETARG_BOOL(3) ? SET : REPLACE,
+						  PG_GETARG_ARRAYTYPE_P(1), 2);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_insert);
@@ -468,11 +366,8 @@ PG_FUNCTION_INFO_V1(sliced_edit_jsonb_insert);
 Datum
 sliced_edit_jsonb_insert(PG_FUNCTION_ARGS)
 {
-	ArrayType  *path = PG_GETARG_ARRAYTYPE_P(1);
-	Jsonb	   *new = PG_GETARG_JSONB_P(2);
-
-	return change_at_path(fcinfo, jsonb_insert,
-						  PG_GETARG_BOOL(3) ? INSERT_AFTER : INSERT_BEFORE, path, new);
+	return change_at_path(fcinfo, jsonb_insert, PG_GETARG_BOOL(3) ? INSERT_AFTER : INSERT_BEFORE,
+						  PG_GETARG_ARRAYTYPE_P(1), 2);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_path);
@@ -480,7 +375,7 @@ PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_path);
 Datum
 sliced_edit_jsonb_delete_path(PG_FUNCTION_ARGS)
 {
-	return change_at_path(fcinfo, jsonb_delete_path, DELETE, PG_GETARG_ARRAYTYPE_P(1), NULL);
+	return change_at_path(fcinfo, jsonb_delete_path, DELETE, PG_GETARG_ARRAYTYPE_P(1), -1);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_set_lax);
@@ -497,14 +392,12 @@ sliced_edit_jsonb_set_lax(PG_FUNCTION_ARGS)
 		char	   *treatment = text_to_cstring(PG_GETARG_TEXT_PP(4));
 
 		if (strcmp(treatment, "return_target") == 0)
-			return sliced_result_unchanged(fcinfo);
+			return sliced_argument_return(fcinfo, 0);
 		if (strcmp(treatment, "delete_key") == 0)
-			return change_at_path(fcinfo, jsonb_set_lax, DELETE, PG_GETARG_ARRAYTYPE_P(1), NULL);
+			return change_at_path(fcinfo, jsonb_set_lax, DELETE, PG_GETARG_ARRAYTYPE_P(1), -1);
 		if (strcmp(treatment, "use_json_null") == 0)
 			return change_at_path(fcinfo, jsonb_set_lax, PG_GETARG_BOOL(3) ? SET : REPLACE,
-								  PG_GETARG_ARRAYTYPE_P(1),
-								  DatumGetJsonbP(DirectFunctionCall1(jsonb_in,
-																	 CStringGetDatum("null"))));
+								  PG_GETARG_ARRAYTYPE_P(1), 2);
 		return jsonb_set_lax(fcinfo);
 	}
 }
@@ -553,8 +446,5 @@ sliced_edit_jsonb_subscript(PG_FUNCTION_ARGS)
 				errmsg("jsonb subscript in assignment must not be null"));
 	if (PG_ARGISNULL(0))
 		return assign_subscript(fcinfo);
-	return change_at_path(fcinfo, assign_subscript, ASSIGN, path,
-						  PG_ARGISNULL(1) ?
-						  DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("null"))) :
-						  PG_GETARG_JSONB_P(1));
+	return change_at_path(fcinfo, assign_subscript, ASSIGN, path, 1);
 }

@@ -8,24 +8,22 @@
 #include "toaster/jsonb/part.h"
 #include "utils/expandeddatum.h"
 
-typedef struct Part
+typedef struct PartDatum
 {
 	ExpandedObjectHeader header;
-	struct varatt_external doc;
-	uint32		start;
-	uint32		len;
-} Part;
+	SlicedPart	part;
+} PartDatum;
 
 static Size
 get_flat_size(ExpandedObjectHeader *header)
 {
-	return ((Part *) header)->len + VARHDRSZ;
+	return ((PartDatum *) header)->part.len + VARHDRSZ;
 }
 
 static void
 flatten_into(ExpandedObjectHeader *header, void *result, Size allocated_size)
 {
-	Part	   *part = (Part *) header;
+	const SlicedPart *part = &((PartDatum *) header)->part;
 	SlicedDocument *doc = sliced_document_at(&part->doc, NULL);
 
 	Assert(allocated_size == part->len + VARHDRSZ);
@@ -38,33 +36,39 @@ static const ExpandedObjectMethods methods = {get_flat_size, flatten_into};
 Datum
 sliced_part_make(const SlicedDocument *doc, const SlicedPlace *place)
 {
-	Part	   *part = palloc(sizeof(Part));
+	PartDatum  *result = palloc(sizeof(PartDatum));
 
 	/* nobody may delete it: it goes with its context */
-	EOH_init_header(&part->header, &methods, CurrentMemoryContext);
-	part->doc = doc->ptr;
-	part->start = place->start;
-	part->len = place->len;
-	return EOHPGetRODatum(&part->header);
+	EOH_init_header(&result->header, &methods, CurrentMemoryContext);
+	result->part = (SlicedPart) {doc->ptr, place->start, place->len};
+	return EOHPGetRODatum(&result->header);
+}
+
+bool
+sliced_part_of(Datum datum, SlicedPart *part)
+{
+	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
+
+	if (sliced_pointer_get(&part->doc, value))
+	{
+		part->start = 0;
+		part->len = sliced_pointer_size(&part->doc);
+	}
+	else if (VARATT_IS_EXTERNAL_EXPANDED(value) &&
+			 DatumGetEOHP(datum)->eoh_methods == &methods)
+		*part = ((PartDatum *) DatumGetEOHP(datum))->part;
+	else
+		return false;
+	return true;
 }
 
 bool
 sliced_part_get(FunctionCallInfo fcinfo, int arg, SlicedNode *node)
 {
-	Datum		datum = fcinfo->args[arg].value;
-	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
-	struct varatt_external ptr;
+	SlicedPart	part;
 
-	if (sliced_pointer_get(&ptr, value))
-		*node = sliced_node_open(sliced_document_at(&ptr, fcinfo), 0);
-	else if (VARATT_IS_EXTERNAL_EXPANDED(value) &&
-			 DatumGetEOHP(datum)->eoh_methods == &methods)
-	{
-		Part	   *part = (Part *) DatumGetEOHP(datum);
-
-		*node = sliced_node_open(sliced_document_at(&part->doc, fcinfo), part->start);
-	}
-	else
+	if (!sliced_part_of(fcinfo->args[arg].value, &part))
 		return false;
+	*node = sliced_node_open(sliced_document_at(&part.doc, fcinfo), part.start);
 	return true;
 }

@@ -3,8 +3,9 @@
  *	  A container within a document, as a datum that is not a copy of it.
  *
  * In doc->'a'->'b'->>'c', only ->'b' looks at the result of doc->'a', so we pass
- * on where it is instead of a copy.  Whoever else gets such a datum, an expanded
- * object, finds it flattened.
+ * on where it is instead of a copy.  In (doc->'a') || x likewise: the result shares
+ * these bytes with the document.  Core's functions find such a datum, an expanded
+ * object, flattened.
  */
 #ifndef SLICED_JSONB_PART_H
 #define SLICED_JSONB_PART_H
@@ -13,8 +14,19 @@
 
 #include "toaster/jsonb/tree.h"
 
+/* A value of ours, or a container within one: bytes [start, start + len). */
+typedef struct SlicedPart
+{
+	struct varatt_external doc;
+	uint32		start;
+	uint32		len;
+} SlicedPart;
+
 /* A datum for the container at 'place'. */
 extern Datum sliced_part_make(const SlicedDocument *doc, const SlicedPlace *place);
+
+/* Which part is the datum?  False if it is not ours. */
+extern bool sliced_part_of(Datum datum, SlicedPart *part);
 
 /*
  * Find the container that is a function's argument: the root of a document, or a

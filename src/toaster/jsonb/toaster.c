@@ -57,6 +57,7 @@ static const SlicedSwap swaps[] = {
 	{SLICED_SWAP_EDIT, "edit_jsonb_delete", F_JSONB_DELETE_JSONB_INT4},
 	{SLICED_SWAP_EDIT, "edit_jsonb_delete", F_JSONB_DELETE_JSONB__TEXT},
 	{SLICED_SWAP_EDIT, "edit_jsonb_delete_path", F_JSONB_DELETE_PATH},
+	{SLICED_SWAP_EDIT, "edit_jsonb_build_object", F_JSONB_BUILD_OBJECT_ANY},
 };
 
 static Node *
@@ -108,7 +109,8 @@ swap_subscript(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 		return NULL;
 	function = kind == SLICED_SWAP_EDIT ?
 		work->function(work, "edit_jsonb_subscript", lengthof(args), args) :
-		work->function(work, "jsonb_extract_path", lengthof(path_args), path_args);
+		work->function(work, kind == SLICED_SWAP_PART ? "jsonb_extract_path_part" : "jsonb_extract_path",
+					   lengthof(path_args), path_args);
 	if (!OidIsValid(function))
 		return NULL;
 	call = sliced_subscript_call(function, JSONBOID, kind != SLICED_SWAP_EDIT ?

@@ -99,6 +99,8 @@ sliced_node_place(const SlicedNode *node, uint32 i)
 		begin = INTALIGN(begin);
 	place.start = node->data + begin;
 	place.len = end - begin;
+	if ((uint64) place.start + place.len > node->doc->partial.size)
+		sliced_document_complain(node->doc);
 	return place;
 }
 

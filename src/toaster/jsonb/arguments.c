@@ -1,0 +1,95 @@
+/*
+ * arguments.c
+ *	  Arguments of functions that change a jsonb, as ropes.
+ */
+#include "postgres.h"
+
+#include "base/limits.h"
+#include "fmgr.h"
+#include "toaster/jsonb/arguments.h"
+#include "value/promise.h"
+#include "value/result.h"
+
+bool
+sliced_argument_get(FunctionCallInfo fcinfo, int arg, SlicedArgument *argument)
+{
+	if (PG_ARGISNULL(arg) || !sliced_part_of(PG_GETARG_DATUM(arg), &argument->part) ||
+		(argument->part.start > 0 && argument->part.len < SLICED_PROMISE_MIN))
+		return false;
+	argument->rope = sliced_rope_at(&argument->part.doc);
+	return true;
+}
+
+bool
+sliced_arguments_share(const SlicedArgument *a, const SlicedArgument *b)
+{
+	return memcmp(&a->rope->base, &b->rope->base, sizeof(a->rope->base)) == 0;
+}
+
+SlicedNode
+sliced_argument_open(FunctionCallInfo fcinfo, const SlicedArgument *argument)
+{
+	return sliced_node_open(sliced_document_at(&argument->part.doc, fcinfo), argument->part.start);
+}
+
+bool
+sliced_argument_get_shared(FunctionCallInfo fcinfo, int arg, const SlicedArgument *other,
+						   SlicedArgument *argument)
+{
+	SlicedNode	root;
+
+	if (!sliced_argument_get(fcinfo, arg, argument) || !sliced_arguments_share(other, argument))
+		return false;
+	root = sliced_argument_open(fcinfo, argument);
+	return !sliced_node_is_scalar(&root);
+}
+
+SlicedRope *
+sliced_argument_range(const SlicedArgument *argument, uint32 start, uint32 len)
+{
+	SlicedRope *result = sliced_rope_make(&argument->rope->base);
+
+	sliced_rope_add_rope(result, argument->rope, start, len);
+	return result;
+}
+
+SlicedRope *
+sliced_argument_rope(const SlicedArgument *argument)
+{
+	return sliced_argument_range(argument, argument->part.start, argument->part.len);
+}
+
+SlicedFragment
+sliced_fragment_jsonb(Jsonb *jsonb)
+{
+	JsonbValue	value;
+
+	if (JsonbExtractScalar(&jsonb->root, &value))
+		return sliced_fragment_value(&value);
+	return sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) &jsonb->root,
+								 VARSIZE(jsonb) - VARHDRSZ);
+}
+
+SlicedFragment
+sliced_argument_fragment(FunctionCallInfo fcinfo, int arg, const SlicedArgument *target)
+{
+	SlicedArgument shared;
+
+	if (PG_ARGISNULL(arg))
+		return sliced_fragment_bytes(JENTRY_ISNULL, NULL, 0);
+	if (sliced_argument_get_shared(fcinfo, arg, target, &shared))
+		return sliced_fragment_rope(JENTRY_ISCONTAINER, sliced_argument_rope(&shared));
+	return sliced_fragment_jsonb(PG_GETARG_JSONB_P(arg));
+}
+
+Datum
+sliced_argument_return(FunctionCallInfo fcinfo, int arg)
+{
+	SlicedArgument argument;
+
+	if (arg == 0 && !VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(PG_GETARG_DATUM(0))))
+		return sliced_result_unchanged(fcinfo);
+	if (!sliced_argument_get(fcinfo, arg, &argument))
+		PG_RETURN_JSONB_P(PG_GETARG_JSONB_P(arg));
+	return sliced_result_of_rope(fcinfo, sliced_argument_rope(&argument));
+}

@@ -1,0 +1,53 @@
+/*
+ * arguments.h
+ *	  Arguments of functions that change a jsonb, as ropes.
+ *
+ * In jsonb_set(doc, '{a}', (doc->'a') || x) the document, the part of it and what
+ * || promises have one base.  So the result is a rope of that base.
+ */
+#ifndef SLICED_JSONB_ARGUMENTS_H
+#define SLICED_JSONB_ARGUMENTS_H
+
+#include "postgres.h"
+
+#include "toaster/jsonb/edit.h"
+#include "toaster/jsonb/part.h"
+
+/* A value of ours, stored or promised, or a part of one. */
+typedef struct SlicedArgument
+{
+	SlicedPart	part;
+	SlicedRope *rope;			/* of the whole value */
+} SlicedArgument;
+
+/* Get an argument; false if it is not ours, or a part so short that it is better copied. */
+extern bool sliced_argument_get(FunctionCallInfo fcinfo, int arg, SlicedArgument *argument);
+
+/* The same, if it is no scalar and has the base of 'other', which may be itself. */
+extern bool sliced_argument_get_shared(FunctionCallInfo fcinfo, int arg, const SlicedArgument *other,
+									   SlicedArgument *argument);
+
+/* Have the two one base? */
+extern bool sliced_arguments_share(const SlicedArgument *a, const SlicedArgument *b);
+
+/* Its container.  The document may go when the next one is opened. */
+extern SlicedNode sliced_argument_open(FunctionCallInfo fcinfo, const SlicedArgument *argument);
+
+/* The argument as a rope, in the current context; and bytes [start, start + len) of its document. */
+extern SlicedRope *sliced_argument_rope(const SlicedArgument *argument);
+extern SlicedRope *sliced_argument_range(const SlicedArgument *argument, uint32 start, uint32 len);
+
+/*
+ * A new value as a fragment for a rope that has the base of 'target': NULL is JSON's
+ * null.
+ */
+extern SlicedFragment sliced_argument_fragment(FunctionCallInfo fcinfo, int arg,
+											   const SlicedArgument *target);
+
+/* A jsonb in memory as a fragment. */
+extern SlicedFragment sliced_fragment_jsonb(Jsonb *jsonb);
+
+/* An argument as the function's result.  A part is promised: it is a datum for our functions. */
+extern Datum sliced_argument_return(FunctionCallInfo fcinfo, int arg);
+
+#endif
