@@ -66,6 +66,22 @@ CALL costs('UPDATE documents SET doc = doc #- ''{inner,a}'' WHERE id = 2', 1000,
 CALL costs('UPDATE documents SET doc = jsonb_insert(doc, ''{list,-1}'', ''1'', true) WHERE id = 2', 1000, 9);
 CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{list,30000}'', ''"1"'') WHERE id = 2', 8000, 1);
 CALL costs('UPDATE documents SET doc = doc WHERE id = 2', 150, 9);
+-- by way of a part
+INSERT INTO documents SELECT 3, 0, doc::text::jsonb FROM documents WHERE id = 2;
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{list}'', (doc->''list'') || to_jsonb(n)) WHERE id = 3', 1200, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{inner,list}'', coalesce(doc #> ''{inner,list}'', ''[]'') || to_jsonb(n)) WHERE id = 3', 1200, 9);
+CALL costs('UPDATE documents SET doc[''list''] = doc[''list''] || to_jsonb(n) WHERE id = 3', 1200, 9);
+CALL costs('UPDATE documents SET doc = doc || jsonb_build_object(''n'', n, ''list'', (doc->''list'') || to_jsonb(n)) WHERE id = 3', 1200, 9);
+CALL costs('UPDATE documents SET doc = doc || jsonb_build_object(''inner'', (doc->''inner'') || jsonb_build_object(''list'', (doc->''inner''->''list'') || to_jsonb(n))) WHERE id = 3', 1200, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{list}'', (doc->''list'') - -1) WHERE id = 3', 1200, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{inner}'', jsonb_set(doc->''inner'', ''{z}'', to_jsonb(random()))) WHERE id = 3', 1200, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{inner}'', ((doc->''inner'') - ''z'') || jsonb_build_object(''z'', random())) WHERE id = 3', 1200, 9);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{copy}'', doc->''list'') - ''copy'' WHERE id = 3', 1200, 9);
+-- parts that were made elsewhere
+CREATE FUNCTION longer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$ DECLARE part jsonb = doc->'list'; BEGIN part := part || '1'; RETURN part; END $$;
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{list}'', longer(doc)) WHERE id = 3', 1200, 3);
+CALL costs('UPDATE documents SET doc = doc || jsonb_build_object(''list'', (SELECT jsonb_agg(CASE WHEN o = 5 THEN ''7'' ELSE e END ORDER BY o) FROM jsonb_array_elements(doc->''list'') WITH ORDINALITY s(e, o))) WHERE id = 3', 1200, 3);
+DELETE FROM documents WHERE id = 3;
 CREATE TRIGGER count_updates BEFORE UPDATE ON documents FOR EACH ROW EXECUTE FUNCTION count_updates();
 CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{n}'', to_jsonb(random())) WHERE id = 2', 1000, 9);
 -- what applications send
@@ -118,4 +134,4 @@ SELECT buffers('SELECT count(*) FROM regions WHERE doc > ''0''') <= 3 + sum(rows
     FROM (SELECT DISTINCT object, start, rows FROM regions, sliced.inspect(doc)) s;
 DROP TABLE costs, documents, regions;
 DROP PROCEDURE costs;
-DROP FUNCTION count_updates, buffers;
+DROP FUNCTION count_updates, buffers, longer(jsonb);

@@ -138,11 +138,24 @@ class Expressions:
             (4 * self.in_body, lambda: f"CASE WHEN n % 2 = {self.number(2)} THEN '{{}}'::jsonb ELSE "
              f"jsonb_build_object('{self.pick(*KEYS)}', w) END")])
 
+    def json_part(self, x, other):
+        """A part of a document, changed."""
+        part = self.pick(f"({other} -> 'l')", f"({other} -> 'k')", f"({other} #> '{{l}}')", f"coalesce({other} -> 'l', '[]')", f"({other})['k']")
+        is_list = "'l'" in part or "{l}" in part
+        return self.weighted([
+            (8, lambda: f"({part} || {self.json_object()})"), (2, lambda: f"(to_jsonb({self.word()}::text) || {part})" if is_list else f"({self.json_object()} || {part})"),
+            (2, f"({part} - 1)" if is_list else f"({part} - 'n')"), (2, f"({part} #- '{{2}}')"),
+            (3, lambda: f"jsonb_set({part}, '{{{self.pick('0', '1', '2,y') if is_list else self.pick('x', 'y')}}}', {self.json_value(x)})"),
+            (2, lambda: f"jsonb_insert({part}, '{{{self.pick('0', '1', '-1') if is_list else 'new'}}}', {self.json_value(x)})"), (1, part)])
+
     def json(self, x, others):
         other = self.pick(x, *others)
         path, key = self.pick(*PATHS), self.pick(*KEYS)
         return self.weighted([
             (15, lambda: f"jsonb_set({x}, '{path}', {self.json_value(x)}, {self.pick('true', 'true', 'false')})"),
+            (12, lambda: f"jsonb_set({x}, '{self.pick('{l}', '{k}', path)}', {self.json_part(x, other)})"),
+            (3, lambda: f"{x} || jsonb_build_object('{self.pick('l', 'k', key)}', {self.json_part(x, other)})"),
+            (2, lambda: self.json_part(x, other)),
             (14, lambda: f"{x} || {self.json_object()}"), (6, f"{x} - '{key}'"), (4, f"{x} #- '{path}'"),
             (6, lambda: f"({x} - '{key}') || {self.json_object()}"),
             (2, f"{x} - '{{{key},n}}'::text[]"),

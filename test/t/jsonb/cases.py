@@ -298,6 +298,68 @@ def value(row, depth=1):
     )()
 
 
+def container(doc):
+    """A path to an object or an array in the document, not always a long one."""
+    path, end = walk(doc, pick(0.2, 0.6, 0.9))
+    while path and not isinstance(end, (dict, list)):
+        path = path[:-1]
+        end = doc
+        for s in path:
+            end = end[s]
+    if chance(0.5):
+        for s in doc if isinstance(doc, dict) else range(len(doc)) if isinstance(doc, list) else []:
+            if isinstance(doc[s], (dict, list)) and len(to_text(doc[s])) > max(len(to_text(end)) if path else 0, 200):
+                path, end = [s], doc[s]
+    return path, end
+
+
+def part(where, path, end):
+    """The part of the document there, in one of the ways to write that."""
+    empty = "'{}'" if isinstance(end, dict) else "'[]'"
+    made = pick(arrows(where, path), arrows(where, path), f"({where} #> {text_array(path)})", f"({where}){subscripts(path)}",
+                f"jsonb_extract_path({where}, {one_by_one(path)})") if path else where
+    return pick(made, made, made, f"coalesce({made}, {empty})", f"coalesce({made}, {empty})", f"CASE WHEN v.n >= 0 THEN {made} ELSE {empty} END",
+                f"CASE jsonb_typeof({made}) WHEN 'array' THEN {made} WHEN 'object' THEN {made} END")
+
+
+def part_edit(where, doc, new, depth=0):
+    """A change of a part of the document: (the part's path, expression)."""
+    path, end = container(doc)
+    x = part(where, path, end)
+    for _ in range(pick(1, 1, 1, 2)):
+        inner = walk(end)[0] if isinstance(end, (dict, list)) and end else ["a"]
+        if depth < 2 and path and isinstance(end, (dict, list)) and end and chance(0.35):
+            inner, y = part_edit(x, end, new, depth + 1)
+        else:
+            y = new()
+        other, there = container(doc)
+        last = pick(*end) if isinstance(end, dict) and end else "a"
+        index = pick(0, 1, -1, 31, 32, 33, R.randrange(100))
+        x = pick(*[f"({x} || {y})"] * 5, f"({y} || {x})", f"({y} || {x})", f"({x} || jsonb_build_array({y}))", f"({x} || jsonb_build_object({quote(last)}, {y}))",
+                 f"({x} || jsonb_build_object({quote(MAKER.key())}, {y}, {quote(last)}, {part(where, other, there)}))", f"({x} || {part(where, other, there)})",
+                 f"({part(where, other, there)} || {x})", f"({x} - {quote(last)})" if isinstance(end, dict) else f"({x} - {index})", f"({x} #- {text_array(inner or ['a'])})",
+                 f"({x} - {text_array([last, 'id'])}::text[])", f"jsonb_set({x}, {text_array(inner or ['a'])}, {y}{pick('', ', false')})",
+                 f"jsonb_set({x}, {text_array((inner or ['a'])[:-1] + [pick('new', 0, -1, 1000)])}, {y})",
+                 f"jsonb_insert({x}, {text_array((inner or ['a'])[:-1] + [pick('new', 0, -1, 1000, index)])}, {y}{pick('', ', true')})",
+                 f"jsonb_set({x}, {text_array(inner or ['a'])}, {part(where, other, there)})", f"jsonb_set_lax({x}, {text_array(inner or ['a'])}, {pick(y, 'NULL')})", x)
+    return path, x
+
+
+def edit_by_part(x, where, doc, new):
+    """A part of the document is changed and put into x, mostly where it was."""
+    path, y = part_edit(where, doc, new)
+    if not path:
+        return y
+    other = container(doc)[0] or path
+    built = y
+    for s in reversed(path):
+        built = f"jsonb_build_object({quote(str(s))}, {built})" if isinstance(s, str) else f"jsonb_build_array({built})"
+    return pick(*[f"jsonb_set({x}, {text_array(path)}, {y}{pick('', '', ', true', ', false')})"] * 4, f"jsonb_set({x}, {text_array(path)}, coalesce({y}, '[]'))",
+                f"jsonb_set({x}, {text_array(other)}, {y})", f"jsonb_insert({x}, {text_array(other[:-1] + [pick('new', 'new1', 0, -1)])}, {y})", f"({x} || {built})", f"({x} || {built})",
+                f"({x} || jsonb_build_object({quote(str(path[-1]))}, {y}, 'also', v.n, {quote(str(other[-1]))}, {y}))",
+                f"jsonb_build_object({quote(MAKER.key())}, v.k, {quote(str(path[-1]))}, {y}, 'all', {x})", y, f"(jsonb_set({x}, {text_array(path)}, {y}) #- {text_array(other)})")
+
+
 def edit(row, column, depth):
     """The column after 'depth' changes or so."""
     doc, where = ROWS[row][column], f"v.{column}"
@@ -310,6 +372,7 @@ def edit(row, column, depth):
     longer = text_array(spoil(walk(doc)[0] + [pick("new", "new", 0, -1, 3, 1000, -1000)]))
     flag = pick("", "", ", true", ", false", ", NULL")
     return pick(
+        *[lambda: edit_by_part(x, where, doc, lambda: value(row))] * 8,
         *[lambda: f"jsonb_set({x}, {path}, {y}{flag})"] * 4, *[lambda: f"jsonb_set({x}, {longer}, {y}{flag})"] * 2,
         lambda: f"jsonb_set_lax({x}, {path}, {pick(y, 'NULL')}, true, {quote(pick('use_json_null', 'delete_key', 'return_target', 'raise_exception', 'other'))})",
         *[lambda: f"jsonb_insert({x}, {pick(path, longer)}, {y}{flag})"] * 3,
@@ -335,6 +398,13 @@ def gentle(row, column):
         return "", pick(f"({where} || {small})", where)
     if isinstance(end, (dict, list)):
         path.append(pick("new", 0, -1))
+    if chance(0.3):
+        # as applications do it
+        there, end = container(doc)
+        x = f"({part(where, there, end)} || {jsonb([MAKER.small()] if isinstance(end, list) else {new: MAKER.small()})})"
+        if there:
+            return pick(("", f"jsonb_set({where}, {text_array(there)}, {x})"), ("", f"jsonb_set({where}, {text_array(there)}, {x})"), (subscripts(there), x),
+                        ("", f"({where} || jsonb_build_object({quote(str(there[0]))}, {x}))") if len(there) == 1 and isinstance(doc, dict) else ("", where))
     # nested containers would be lost
     kinds = [lambda: ("", f"jsonb_set({where}, {text_array(path)}, {small})"), lambda: ("", f"jsonb_set({where}, {text_array(path)}, {small})"), lambda: (subscripts(path), small),
              lambda: ("", f"jsonb_insert({where}, {where_new}, {small}{pick('', ', true')})"), lambda: ("", f"jsonb_set({where}, {where_new}, {jsonb(MAKER.scalar())})"),
@@ -356,6 +426,9 @@ def change(row, columns, keep):
         if keep:
             target, expr = gentle(row, c)
             sets.append(f"{c}{target} = {expr}")
+        elif chance(0.05):
+            path, y = part_edit(f"v.{c}", ROWS[row][c], lambda: value(row))
+            sets.append(f"{c}{subscripts(path)} = {y}")
         elif chance(0.2):
             sets += [f"{c}{subscripts(spoil(walk(ROWS[row][c])[0]) or [0])} = {value(row)}" for _ in range(R.choice([1, 1, 2, 3]))]
         else:
