@@ -392,6 +392,7 @@ choose() {
             part=$word
             [[ " ${parts[*]} " = *" $part "* ]] || parts+=("$part")
         else
+            # shellcheck disable=SC2046
             [ -n "$part" ] || die "there is no test part \"$word\"; $(near "$word" $(declare -F | sed -n 's/^declare -f part_//p'))"
             names=$(tests_named "$part" "$word") || exit
             only[$part]+="$(xargs <<<"$names") "

@@ -50,6 +50,14 @@ upgrade() {
     rm -rf "$PGS_TMP/new$1"
 }
 
+# Minor versions of 2026 keep versions of columns in their options, where composite values need
+# them.  Servers from before cannot restore these, whatever the tables' access method.
+forget_versions() {
+    grep -qa pg_attver "$PGS_BINDIR/postgres" ||
+        sql -d data -c "WITH removed AS (UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%' RETURNING 1)
+            SELECT format('# pg_attver removed of %s columns, as PostgreSQL $to does not know it', count(*)) FROM removed HAVING count(*) > 0"
+}
+
 # To a server without lz4 from one that has it: values outside their rows are as before.
 # Within rows core cannot read those of lz4, and verify says which these are.
 upgrade_without_lz4() {
@@ -63,6 +71,7 @@ upgrade_without_lz4() {
             -c "INSERT INTO v SELECT i, $outside $source" -c 'SET sliced.compression = pglz' \
             -c "INSERT INTO v SELECT i + 10, repeat('pglz' || i, 1000) $source" -c 'SET sliced.compression = lz4' \
             -c "INSERT INTO v SELECT i + 20, repeat('lz4' || i, 1000) $source"
+        forget_versions
         server_stop old
     )
     pg_upgrade_to --link || return 0
@@ -98,11 +107,7 @@ fi
     server_start old client_min_messages=warning wal_level=logical
     sql -c 'CREATE DATABASE data'
     sql -d data -f "$here/tables.sql" >/dev/null
-    # Minor versions of 2026 keep versions of columns in their options, where composite values need
-    # them.  Servers from before cannot restore these, whatever the tables' access method.
-    grep -qa pg_attver "$PGS_BINDIR/postgres" ||
-        sql -d data -c "WITH removed AS (UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%' RETURNING 1)
-            SELECT format('# pg_attver removed of %s columns, as PostgreSQL $to does not know it', count(*)) FROM removed HAVING count(*) > 0"
+    forget_versions
     state >"$PGS_TMP/expected"
     is "$(sql -d data -c 'SELECT * FROM different()' -c 'SELECT * FROM parts_different()' -c 'SELECT * FROM damage()')" '' "from $from: before"
     is "$(sql -d data -c 'SELECT * FROM forms()')" '' "from $from: values in every form"
