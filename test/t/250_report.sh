@@ -82,7 +82,8 @@ exec 7>"$PGS_TMP/held"
 echo 'BEGIN; LOCK TABLE documents, trained IN ACCESS EXCLUSIVE MODE; SELECT pg_advisory_lock(1);' >&7
 until [ "$(sql -c 'SELECT count(*) FROM pg_locks WHERE locktype = $$advisory$$')" = 1 ]; do sleep 0.1; done
 sql -c "SET statement_timeout = '60s'" -c "SELECT sliced.report('50s')" >"$PGS_TMP/locked" 2>"$PGS_TMP/warned"
-is "$(sort "$PGS_TMP/warned")" $'WARNING:  no advice on table "documents": somebody has locked it\nWARNING:  no advice on table "trained": somebody has locked it' \
+# how far it is it tells a slow machine
+is "$(grep -v '^NOTICE: .* tables looked at$' "$PGS_TMP/warned" | sort)" $'WARNING:  no advice on table "documents": somebody has locked it\nWARNING:  no advice on table "trained": somebody has locked it' \
     "tables that are locked are warned of"
 is "$(ask locked '"public.documents" in names("Where the space is", "th"), "public.random" in names("Where the space is", "th")')" \
     '(False, True)' "and left out"

@@ -1,6 +1,8 @@
 -- Tables of heap's, of which each wants another advice.
 CREATE EXTENSION pg_sliced;
 SET client_min_messages = warning;
+-- 19 has another default, and what heap has compressed with our codec we take as it is
+SET default_toast_compression = pglz;
 
 -- "i"-th document of about "n" events: keys and words that all have, numbers that none has
 CREATE FUNCTION document(i int, n int) RETURNS jsonb LANGUAGE sql AS $$
