@@ -155,6 +155,7 @@ part_unit() { tests_of unit | xargs "$root/test/unit/run"; }
 
 # like_heap takes as long as all others: it has a server of its own beside theirs.
 part_regress() {
+    copy_checkout
     regress_on like_heap test/output_like_heap "$(tests_of regress | grep -x like_heap)" >"$T/like_heap" 2>&1 &
     regress_on regress test/output "$(tests_of regress | grep -vx like_heap)"
     wait "$!" || echo "not ok - like_heap ended with status $?"
