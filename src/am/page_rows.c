@@ -17,7 +17,8 @@ sliced_page_rows_begin(SlicedPageRows *rows, Relation rel, Snapshot snapshot)
 
 	ItemPointerSet(&none, 0, FirstOffsetNumber);
 	rows->slot = table_slot_create(rel, NULL);
-	rows->snapshot = RegisterSnapshot(snapshot);
+	/* any other kind holds nothing back that it could let go */
+	rows->snapshot = IsMVCCSnapshot(snapshot) ? RegisterSnapshot(snapshot) : snapshot;
 	rows->scan = table_beginscan_tidrange(rel, rows->snapshot, &none, &none, 0);
 }
 
@@ -43,6 +44,7 @@ void
 sliced_page_rows_end(SlicedPageRows *rows)
 {
 	table_endscan(rows->scan);
-	UnregisterSnapshot(rows->snapshot);
+	if (IsMVCCSnapshot(rows->snapshot))
+		UnregisterSnapshot(rows->snapshot);
 	ExecDropSingleTupleTableSlot(rows->slot);
 }
