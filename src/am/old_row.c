@@ -8,8 +8,12 @@
  *
  * The rule: only a transaction that has locked the row changes its header, or a
  * transaction that finds the row free.  So who has locked a row may rely on its header
- * until heapam has done its work.  Marked rows stay marked, so only a row of core's has
- * to be locked before we look.
+ * until heapam has done its work.  Marked rows stay marked, so we lock a row of core's
+ * before we look, and no other.
+ *
+ * A gap: where the identity is exposed, an error leaves the flag set.  A transaction that
+ * is not decoded, and has looked and waits for the row, then calls core's toaster and
+ * fails with a value that is missing.  No row is wrong, and another try succeeds.
  *
  * Each change is logged as an image of the page: core has no record that would do.
  */

@@ -76,7 +76,7 @@ call_arguments(Node *expr)
 	return IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
 }
 
-/* The expressions one of which gives this one its value. */
+/* This expression returns the value of one of these. */
 static List *
 alternatives(Node *expr)
 {

@@ -413,9 +413,16 @@ sliced_dictionary_add(SlicedWriter *writer, int attno, SlicedEntry *entry, const
 	sliced_writer_add_entry(writer, sliced_entry_seq(attno, next_number(toastrel, attno)), entry);
 	sliced_writer_flush(writer);
 	SLICED_STOP("dictionary.entered");
-	/* only what is not of the current command is taken back at rollback */
+	/*
+	 * Only what is not of the current command is taken back at rollback.  A parallel
+	 * plan cannot end its command; the table it fills is new, so its creation is taken
+	 * back instead, and other sessions do not see it yet.
+	 */
 	CacheInvalidateRelcache(toastrel);
-	CommandCounterIncrement();
+	if (IsInParallelMode())
+		forget_relation((Datum) 0, RelationGetRelid(toastrel));
+	else
+		CommandCounterIncrement();
 	SLICED_STOP("dictionary.announced");
 }
 
