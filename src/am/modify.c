@@ -328,17 +328,7 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 
 	/* an error may have left the flag set */
 	if (expose || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
-	{
-		*u->lockmode = sliced_update_lock(rel, oldtup, rt.tuple);
-		result = sliced_old_row_lock_and_expose(rel, u->tid, expose, *u->lockmode, u->cid, u->wait, u->tmfd);
-		if (result != TM_Ok)
-		{
-			if (target.writer != NULL)
-				sliced_writer_close(target.writer);
-			*u->update_indexes = TU_None;
-			return result;
-		}
-	}
+		sliced_old_row_expose(rel, u->tid, expose);
 
 	SLICED_STOP("update.before-row");
 	result = update_toasted(u, &rt);
@@ -381,7 +371,7 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 
 	if (OidIsValid(rel->rd_rel->reltoastrelid))
 		oldtup = sliced_old_row_fetch(rel, otid);
-	if (sliced_old_row_may_be_marked(rel, oldtup))
+	if (sliced_old_row_may_change(rel, oldtup))
 	{
 		*lockmode = sliced_update_lock(rel, oldtup, newtup);
 		result = sliced_old_row_lock_and_look(rel, &oldtup, *lockmode, cid, wait, tmfd);
@@ -462,22 +452,17 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, uint32 options
 	if (row == NULL)
 		return heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);
 
-	ours = sliced_tuple_is_marked(row->t_data);
-	if (sliced_old_row_may_be_marked(rel, row))
+	if (sliced_old_row_may_change(rel, row))
 	{
 		result = sliced_old_row_lock_and_look(rel, &row, LockTupleExclusive, cid, wait, tmfd);
 		if (result != TM_Ok)
 			goto done;
-		ours = sliced_tuple_is_marked(row->t_data);
 	}
 
+	ours = sliced_tuple_is_marked(row->t_data);
 	expose = ours && sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);
 	if (expose || (ours && HeapTupleHasExternal(row)))
-	{
-		result = sliced_old_row_lock_and_expose(rel, tid, expose, LockTupleExclusive, cid, wait, tmfd);
-		if (result != TM_Ok)
-			goto done;
-	}
+		sliced_old_row_expose(rel, tid, expose);
 
 	SLICED_STOP("delete.before-row");
 	result = heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);

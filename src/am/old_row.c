@@ -7,13 +7,11 @@
  * its values.  We set them where the row is.
  *
  * The rule: only a transaction that has locked the row changes its header, or a
- * transaction that finds the row free.  So who has locked a row may rely on its header
- * until heapam has done its work.  Marked rows stay marked, so we lock a row of core's
- * before we look, and no other.
+ * transaction that finds the row free.  A row whose header others may change is locked
+ * before we look at it.  So its header stays as we saw it until heapam has done its work.
  *
- * A gap: where the identity is exposed, an error leaves the flag set.  A transaction that
- * is not decoded, and has looked and waits for the row, then calls core's toaster and
- * fails with a value that is missing.  No row is wrong, and another try succeeds.
+ * Marked rows stay marked.  An error of heapam's leaves HEAP_HASEXTERNAL set where it was
+ * set, and the next transaction that locks the row finds it.
  *
  * Each change is logged as an image of the page: core has no record that would do.
  */
@@ -104,9 +102,12 @@ sliced_old_row_lock(Relation rel, ItemPointer tid, LockTupleMode mode, CommandId
 }
 
 bool
-sliced_old_row_may_be_marked(Relation rel, HeapTuple row)
+sliced_old_row_may_change(Relation rel, HeapTuple row)
 {
-	return row != NULL && !sliced_tuple_is_marked(row->t_data) && !sliced_toast_is_foreign(rel);
+	if (row == NULL || sliced_toast_is_foreign(rel))
+		return false;
+	return !sliced_tuple_is_marked(row->t_data) || HeapTupleHasExternal(row) ||
+		sliced_identity_needs_values(rel, row);
 }
 
 TM_Result
@@ -190,15 +191,4 @@ sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose)
 		row->t_infomask &= ~HEAP_HASEXTERNAL;
 	end_change(rel, buffer);
 	SLICED_STOP("old-row.exposed");
-}
-
-TM_Result
-sliced_old_row_lock_and_expose(Relation rel, ItemPointer tid, bool expose, LockTupleMode mode,
-							   CommandId cid, bool wait, TM_FailureData *tmfd)
-{
-	TM_Result	result = sliced_old_row_lock(rel, tid, mode, cid, wait, tmfd);
-
-	if (result == TM_Ok)
-		sliced_old_row_expose(rel, tid, expose);
-	return result;
 }

@@ -25,8 +25,11 @@ extern HeapTuple sliced_old_row_fetch(Relation rel, ItemPointer tid);
 extern TM_Result sliced_old_row_lock(Relation rel, ItemPointer tid, LockTupleMode mode,
 									 CommandId cid, bool wait, TM_FailureData *tmfd);
 
-/* Is this a row of core's that others may mark until we have locked it?  NULL is not. */
-extern bool sliced_old_row_may_be_marked(Relation rel, HeapTuple row);
+/*
+ * May others change the header of this row until we have locked it?  They mark rows of
+ * core's, and expose rows whose identity has values outside the row.  NULL is no row.
+ */
+extern bool sliced_old_row_may_change(Relation rel, HeapTuple row);
 
 /* Lock such a row, and replace the copy by what it is now. */
 extern TM_Result sliced_old_row_lock_and_look(Relation rel, HeapTuple *row, LockTupleMode mode,
@@ -40,14 +43,8 @@ extern void sliced_old_row_take(Relation rel, ItemPointer tid);
 
 /*
  * Make HEAP_HASEXTERNAL of a marked row, which the caller has locked, say whether heapam
- * is to log its identity with its values.  An error may leave the flag set: the marker
- * is what counts, and the next one to change the row clears it.
+ * is to log its identity with its values.
  */
 extern void sliced_old_row_expose(Relation rel, ItemPointer tid, bool expose);
-
-/* Lock it first. */
-extern TM_Result sliced_old_row_lock_and_expose(Relation rel, ItemPointer tid, bool expose,
-												LockTupleMode mode, CommandId cid, bool wait,
-												TM_FailureData *tmfd);
 
 #endif
