@@ -255,10 +255,12 @@ entries_of(Relation rel)
 
 /*
  * A file that is written anew gets dictionaries made of its own rows.  The old file's
- * would carry pieces of rows that have been deleted.
+ * would carry pieces of rows that have been deleted.  With 'note_none', an entry says
+ * where none was worth it.
  */
 static void
-train_new_file(Relation from, Snapshot snapshot, List *old_entries, SlicedWriter *writer)
+train_new_file(Relation from, Snapshot snapshot, List *old_entries, bool note_none,
+			   SlicedWriter *writer)
 {
 	for (int attno = 1; attno <= RelationGetDescr(from)->natts; attno++)
 	{
@@ -272,7 +274,7 @@ train_new_file(Relation from, Snapshot snapshot, List *old_entries, SlicedWriter
 		/* the old file's is not there to be compared with */
 		column.compression.dictionary = (SlicedDictionaryName) {0};
 		bytes = sliced_train_column(from, snapshot, attno, &column, &entry);
-		if (bytes != NULL)
+		if (bytes != NULL || note_none)
 			sliced_dictionary_add(writer, attno, &entry, bytes);
 	}
 }
@@ -281,7 +283,7 @@ void
 sliced_train_for_rewrite(Relation rel, SlicedWriter *writer)
 {
 	if (can_have_dictionaries(rel))
-		train_new_file(rel, GetLatestSnapshot(), entries_of(rel), writer);
+		train_new_file(rel, GetLatestSnapshot(), entries_of(rel), false, writer);
 }
 
 void
@@ -305,6 +307,9 @@ sliced_train_arrived(Relation rel)
 		return;
 	last = relid;
 	last_xid = GetTopTransactionId();
+	/* two tables may be written in turn, where a row of one writes the other */
+	if (entries_of(rel) != NIL)
+		return;
 	old = RelationIdGetRelation(rel->rd_rel->relrewrite);
 	if (RelationIsValid(old))
 	{
@@ -312,7 +317,7 @@ sliced_train_arrived(Relation rel)
 
 		/* rows of the command that is inserting them are too new for other snapshots */
 		train_new_file(rel, SnapshotSelf, can_have_dictionaries(old) ? entries_of(old) : NIL,
-					   writer);
+					   true, writer);
 		sliced_writer_close(writer);
 		RelationClose(old);
 	}

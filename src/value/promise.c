@@ -63,6 +63,7 @@ typedef struct Promise
 
 static MemoryContext promise_mcxt;	/* NULL if there are no promises */
 static HTAB *promises;
+static List *makers;			/* functions that have made one in this transaction */
 static Size memory;
 static dlist_head revocable;	/* stored in a subtransaction, oldest first */
 static bool any_rolled_back;	/* has any subtransaction been rolled back? */
@@ -313,6 +314,7 @@ begin_promises(void)
 	SLICED_STOP("promise.before-table");
 	promises = hash_create("sliced promises", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	memory = 0;
+	makers = NIL;
 	dlist_init(&revocable);
 	promise_mcxt = ctl.hcxt;
 }
@@ -322,8 +324,11 @@ static void
 enter_promise(const PromiseKey *key, const SlicedRope *rope, Oid maker)
 {
 	SlicedRope *copy = sliced_rope_copy(rope, promise_mcxt);
+	MemoryContext old = MemoryContextSwitchTo(promise_mcxt);
 	Promise    *promise;
 
+	makers = list_append_unique_oid(makers, maker);
+	MemoryContextSwitchTo(old);
 	SLICED_STOP("promise.rope-copied");
 	promise = hash_search(promises, key, HASH_ENTER, NULL);
 	promise->rope = copy;
@@ -360,13 +365,26 @@ sliced_promise_make(const SlicedRope *rope, Oid maker)
 	return result;
 }
 
+Oid
+sliced_promise_maker(const struct varlena *datum)
+{
+	const Promise *promise = find_promise_of(datum);
+
+	return promise == NULL ? InvalidOid : promise->maker;
+}
+
+bool
+sliced_makes_promises(Oid function)
+{
+	return promise_mcxt != NULL && list_member_oid(makers, function);
+}
+
 void
-sliced_promise_release(const struct varlena *datum, Oid caller)
+sliced_promise_release(const struct varlena *datum)
 {
 	Promise    *promise = find_promise_of(datum);
 
-	if (promise == NULL || is_stored(promise) || !OidIsValid(caller) ||
-		promise->maker != caller)
+	if (promise == NULL || is_stored(promise))
 		return;
 	forget_rope(promise);
 	hash_search(promises, &promise->key, HASH_REMOVE, NULL);

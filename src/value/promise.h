@@ -56,12 +56,17 @@ extern bool sliced_promise_has_memory(const SlicedRope *rope);
  */
 extern struct varlena *sliced_promise_make(const SlicedRope *rope, Oid maker);
 
+/* The function that made this promise; InvalidOid if it is none, or that is not known. */
+extern Oid	sliced_promise_maker(const struct varlena *datum);
+
 /*
- * Function 'caller' has returned this datum to another function.  If it is a promise
- * that 'caller' makes, it has just made this one, since functions never return a
- * promise that they were given.  So nobody else has it, and it may go.
+ * Has the function made a promise in this transaction?  Functions that make promises
+ * never return one that they were given.
  */
-extern void sliced_promise_release(const struct varlena *datum, Oid caller);
+extern bool sliced_makes_promises(Oid function);
+
+/* Nobody else has this datum.  If it is a promise that is not stored, forget it. */
+extern void sliced_promise_release(const struct varlena *datum);
 
 /*
  * A row is about to get the value under the promise's id.  If that id has been used

@@ -96,33 +96,64 @@ make_datum(const SlicedRope *rope, Oid maker)
 	return promise != NULL ? promise : value != NULL ? value : build_value(rope);
 }
 
-/*
- * The function that makes the value of an expression: that it calls.  If it is COALESCE,
- * all of its arguments must be calls of that function, or constants: makeConst() fetches
- * values, so none of these is a promise.
- */
-static Oid
-called_function(const Node *expr)
+static bool has_just_made(const Node *expr, Oid maker, bool *found);
+
+static bool
+have_just_made(List *exprs, Oid maker, bool *found)
 {
-	Oid			result = InvalidOid;
 	ListCell   *lc;
 
-	if (IsA(expr, FuncExpr))
-		return ((const FuncExpr *) expr)->funcid;
-	if (IsA(expr, OpExpr))
-		return ((const OpExpr *) expr)->opfuncid;
-	if (IsA(expr, CoalesceExpr))
-		foreach(lc, ((const CoalesceExpr *) expr)->args)
-		{
-			Oid			function = called_function(lfirst(lc));
+	foreach(lc, exprs)
+		if (!has_just_made(lfirst(lc), maker, found))
+			return false;
+	return true;
+}
 
-			if (IsA(lfirst(lc), Const))
-				continue;
-			if (!OidIsValid(function) || (OidIsValid(result) && function != result))
-				return InvalidOid;
-			result = function;
-		}
-	return result;
+/*
+ * If the value of the expression is a promise, has the expression just made it?  Then
+ * nobody else has it.  It has if it calls functions that make promises, one of which is
+ * 'maker', and nothing else but constants, which makeConst() fetches.  A function that has
+ * not been called yet is not known to make promises; then the promise stays.
+ */
+static bool
+has_just_made(const Node *expr, Oid maker, bool *found)
+{
+	Oid			function;
+	ListCell   *lc;
+
+	switch (nodeTag(expr))
+	{
+		case T_FuncExpr:
+			function = ((const FuncExpr *) expr)->funcid;
+			break;
+		case T_OpExpr:
+			function = ((const OpExpr *) expr)->opfuncid;
+			break;
+		case T_Const:
+			return true;
+		case T_CoalesceExpr:
+			return have_just_made(((const CoalesceExpr *) expr)->args, maker, found);
+		case T_CaseExpr:
+			foreach(lc, ((const CaseExpr *) expr)->args)
+				if (!has_just_made((const Node *) lfirst_node(CaseWhen, lc)->result, maker, found))
+					return false;
+			return has_just_made((const Node *) ((const CaseExpr *) expr)->defresult, maker, found);
+		default:
+			return false;
+	}
+	*found |= function == maker;
+	return sliced_makes_promises(function);
+}
+
+/* Forget an argument that is a promise and that the expression it is the value of has just made. */
+static void
+release_argument(const Node *expr, struct varlena *value)
+{
+	Oid			maker = sliced_promise_maker(value);
+	bool		found = false;
+
+	if (OidIsValid(maker) && has_just_made(expr, maker, &found) && found)
+		sliced_promise_release(value);
 }
 
 Datum
@@ -136,8 +167,8 @@ sliced_result_of_rope(FunctionCallInfo fcinfo, const SlicedRope *rope)
 	SLICED_STOP("result.before-release");
 	for (int i = 0; i < Min(list_length(args), fcinfo->nargs); i++)
 		if (!fcinfo->args[i].isnull && exprType(list_nth(args, i)) == exprType(expr))
-			sliced_promise_release((struct varlena *) DatumGetPointer(fcinfo->args[i].value),
-								   called_function(list_nth(args, i)));
+			release_argument(list_nth(args, i),
+							 (struct varlena *) DatumGetPointer(fcinfo->args[i].value));
 	return PointerGetDatum(result);
 }
 

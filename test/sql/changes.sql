@@ -138,6 +138,26 @@ SELECT length(v) FROM h;
 RESET ROLE;
 EXECUTE len;
 GRANT EXECUTE ON FUNCTION pg_catalog.length(text) TO PUBLIC;
+-- What CASE and COALESCE hand on to another function takes no more memory than what that
+-- function calls itself.
+CREATE TABLE handed_on (id int, v text) USING sliced;
+ALTER TABLE handed_on ALTER v SET STORAGE EXTERNAL;
+INSERT INTO handed_on SELECT i, repeat(i || ' ', 3000) FROM generate_series(1, 2000) i;
+CREATE VIEW promised AS SELECT sum(used_bytes) AS bytes FROM pg_backend_memory_contexts WHERE name LIKE 'sliced promises%';
+BEGIN;
+UPDATE handed_on SET v = (v || 'a') || 'b';
+SELECT 1.1 * bytes AS direct FROM promised \gset
+ROLLBACK;
+BEGIN;
+UPDATE handed_on SET v = (CASE WHEN id % 2 = 0 THEN v || 'a' ELSE overlay(v PLACING 'c' FROM 9) END) || 'b';
+SELECT bytes < :direct AS as_little FROM promised;
+ROLLBACK;
+BEGIN;
+UPDATE handed_on SET v = coalesce(CASE id % 3 WHEN 0 THEN v || 'a' WHEN 1 THEN overlay(v PLACING 'c' FROM 9) END, 'short') || 'b';
+SELECT bytes < :direct AS as_little FROM promised;
+ROLLBACK;
+DROP VIEW promised;
+DROP TABLE handed_on;
 -- many statements while a cursor is open
 BEGIN;
 DECLARE c CURSOR FOR SELECT length(v) FROM t;

@@ -205,6 +205,23 @@ DROP MATERIALIZED VIEW shown;
 SELECT count(*) FROM sliced.table_dictionaries('secrets');
 ALTER TABLE secrets ALTER doc TYPE jsonb USING to_jsonb(id);
 SELECT count(*) FROM sliced.table_dictionaries('secrets');
+-- one is made for a file, though another table is written anew meanwhile
+CREATE TABLE turns (id int, doc jsonb) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
+CREATE TABLE other_turns (LIKE turns) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
+INSERT INTO turns SELECT i, document(i) FROM generate_series(1, 2000) i;
+INSERT INTO other_turns TABLE turns;
+SELECT count(dictionary) FROM (VALUES ('turns'::regclass), ('other_turns')) t(rel), sliced.train(rel);
+CREATE FUNCTION other_turn(id int) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+    IF id % 600 = 0 THEN
+        ALTER TABLE other_turns ALTER doc TYPE jsonb USING document(id);
+    END IF;
+    RETURN document(id);
+END $$;
+ALTER TABLE turns ALTER doc TYPE jsonb USING other_turn(id);
+SELECT count(*) FROM sliced.table_dictionaries('turns');
+SELECT count(*) FROM sliced.table_dictionaries('other_turns');
+DROP TABLE turns, other_turns;
 -- without a dictionary from now on, and none in the file
 INSERT INTO secrets SELECT i, document(i) FROM generate_series(1, 2000) i;
 SELECT dictionary IS NOT NULL AS made FROM sliced.train('secrets');
