@@ -59,15 +59,51 @@ sliced_argument_rope(const SlicedArgument *argument)
 	return sliced_argument_range(argument, argument->part.start, argument->part.len);
 }
 
-SlicedFragment
-sliced_fragment_jsonb(Jsonb *jsonb)
+void
+sliced_argument_complain(FunctionCallInfo fcinfo, int arg)
 {
-	JsonbValue	value;
+	SlicedPart	part;
 
-	if (JsonbExtractScalar(&jsonb->root, &value))
-		return sliced_fragment_value(&value);
-	return sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) &jsonb->root,
-								 VARSIZE(jsonb) - VARHDRSZ);
+	if (sliced_part_of(PG_GETARG_DATUM(arg), &part))
+		sliced_document_complain(sliced_document_at(&part.doc, fcinfo));
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("value does not have the structure of its type"));
+}
+
+Jsonb *
+sliced_argument_fetch(FunctionCallInfo fcinfo, int arg)
+{
+	Jsonb	   *jsonb = PG_GETARG_JSONB_P(arg);
+
+	if (!sliced_container_is_sound((char *) &jsonb->root, VARSIZE(jsonb) - VARHDRSZ))
+		sliced_argument_complain(fcinfo, arg);
+	return jsonb;
+}
+
+SlicedFragments
+sliced_argument_entries(FunctionCallInfo fcinfo, int arg, const Jsonb *jsonb)
+{
+	SlicedFragments entries;
+
+	if (!sliced_fragments_get(&jsonb->root, VARSIZE(jsonb) - VARHDRSZ, &entries))
+		sliced_argument_complain(fcinfo, arg);
+	return entries;
+}
+
+/* An argument that is fetched, as a fragment. */
+static SlicedFragment
+fetched_fragment(FunctionCallInfo fcinfo, int arg)
+{
+	Jsonb	   *jsonb = sliced_argument_fetch(fcinfo, arg);
+	SlicedFragments entries;
+
+	if (!JB_ROOT_IS_SCALAR(jsonb))
+		return sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) &jsonb->root, VARSIZE(jsonb) - VARHDRSZ);
+	entries = sliced_argument_entries(fcinfo, arg, jsonb);
+	if (entries.n != 1)
+		sliced_argument_complain(fcinfo, arg);
+	return entries.fragments[0];
 }
 
 SlicedFragment
@@ -79,7 +115,7 @@ sliced_argument_fragment(FunctionCallInfo fcinfo, int arg, const SlicedArgument 
 		return sliced_fragment_bytes(JENTRY_ISNULL, NULL, 0);
 	if (sliced_argument_get_shared(fcinfo, arg, target, &shared))
 		return sliced_fragment_rope(JENTRY_ISCONTAINER, sliced_argument_rope(&shared));
-	return sliced_fragment_jsonb(PG_GETARG_JSONB_P(arg));
+	return fetched_fragment(fcinfo, arg);
 }
 
 Datum

@@ -44,8 +44,14 @@ extern SlicedRope *sliced_argument_range(const SlicedArgument *argument, uint32 
 extern SlicedFragment sliced_argument_fragment(FunctionCallInfo fcinfo, int arg,
 											   const SlicedArgument *target);
 
-/* A jsonb in memory as a fragment. */
-extern SlicedFragment sliced_fragment_jsonb(Jsonb *jsonb);
+/* Raise the error that an argument, ours or not, does not have the structure of its type. */
+pg_noreturn extern void sliced_argument_complain(FunctionCallInfo fcinfo, int arg);
+
+/* Fetch an argument; an error if its root is damaged. */
+extern Jsonb *sliced_argument_fetch(FunctionCallInfo fcinfo, int arg);
+
+/* The entries of an argument that was fetched: elements, or keys and then values. */
+extern SlicedFragments sliced_argument_entries(FunctionCallInfo fcinfo, int arg, const Jsonb *jsonb);
 
 /* An argument as the function's result.  A part is promised: it is a datum for our functions. */
 extern Datum sliced_argument_return(FunctionCallInfo fcinfo, int arg);

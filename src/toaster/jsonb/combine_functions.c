@@ -18,42 +18,12 @@
 
 /* ---- entries ---- */
 
-typedef struct Entries
-{
-	int			n;				/* elements, or keys and values */
-	SlicedFragment *fragments;
-} Entries;
-
-/* Elements of an array, or of an object its keys and then their values. */
-static Entries
-entries_of(Jsonb *jsonb)
-{
-	Entries		entries = {0};
-	int			count = JB_ROOT_COUNT(jsonb);
-	bool		is_object = JB_ROOT_IS_OBJECT(jsonb);
-	JsonbIterator *iterator = JsonbIteratorInit(&jsonb->root);
-	JsonbIteratorToken token;
-	JsonbValue	value;
-
-	entries.fragments = palloc((count + 1) * 2 * sizeof(SlicedFragment));
-	JsonbIteratorNext(&iterator, &value, true);
-	while ((token = JsonbIteratorNext(&iterator, &value, true)) == WJB_KEY ||
-		   token == WJB_VALUE || token == WJB_ELEM)
-	{
-		int			i = is_object ? entries.n / 2 + (token == WJB_VALUE ? count : 0) : entries.n;
-
-		entries.fragments[i] = sliced_fragment_value(&value);
-		entries.n++;
-	}
-	return entries;
-}
-
-/* The same of a container of ours, which shares long values. */
-static Entries
+/* The entries of a container of ours, of which long values are shared. */
+static SlicedFragments
 entries_of_ours(FunctionCallInfo fcinfo, const SlicedArgument *ours)
 {
 	SlicedNode	node = sliced_argument_open(fcinfo, ours);
-	Entries		entries = {node.nentries, palloc((node.nentries + 1) * sizeof(SlicedFragment))};
+	SlicedFragments entries = {node.nentries, palloc((node.nentries + 1) * sizeof(SlicedFragment))};
 
 	for (uint32 i = 0; i < node.nentries; i++)
 	{
@@ -108,7 +78,7 @@ static void
 read_operand(FunctionCallInfo fcinfo, int arg, Operand *operand)
 {
 	operand->is_ours = false;
-	operand->jsonb = PG_GETARG_JSONB_P(arg);
+	operand->jsonb = sliced_argument_fetch(fcinfo, arg);
 	operand->header = operand->jsonb->root.header;
 }
 
@@ -141,15 +111,15 @@ choose_target(FunctionCallInfo fcinfo, Operand *operands)
  * second operand's values are taken.
  */
 static SlicedRope *
-merge_object(const SlicedArgument *target, const SlicedNode *root, const Entries *entries, bool target_first)
+merge_object(const SlicedArgument *target, const SlicedNode *root, const SlicedFragments *entries, bool target_first)
 {
-	int			count = entries->n / 2;
+	uint32		count = entries->n / 2;
 	SlicedEdit *edits = palloc(entries->n * sizeof(SlicedEdit));
 	SlicedEdit *values = palloc(count * sizeof(SlicedEdit));
 	int			nedits = 0;
 	int			nvalues = 0;
 
-	for (int k = 0; k < count; k++)
+	for (uint32 k = 0; k < count; k++)
 	{
 		const SlicedFragment *key = &entries->fragments[k];
 		uint32		i;
@@ -170,12 +140,12 @@ merge_object(const SlicedArgument *target, const SlicedNode *root, const Entries
 
 /* Add elements at the end of the target, or at its beginning. */
 static SlicedRope *
-add_elements(const SlicedArgument *target, const SlicedNode *root, const Entries *entries, bool target_first)
+add_elements(const SlicedArgument *target, const SlicedNode *root, const SlicedFragments *entries, bool target_first)
 {
 	SlicedEdit *edits = palloc(entries->n * sizeof(SlicedEdit));
 	uint32		at = target_first ? root->nentries : 0;
 
-	for (int i = 0; i < entries->n; i++)
+	for (uint32 i = 0; i < entries->n; i++)
 		edits[i] = (SlicedEdit) {at, true, false, entries->fragments[i]};
 	return sliced_node_edit(target->rope, root, target->part.len, edits, entries->n);
 }
@@ -190,7 +160,7 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 	const SlicedArgument *target;
 	const Operand *other;
 	SlicedNode	root;
-	Entries		entries;
+	SlicedFragments entries;
 	SlicedRope *rope;
 
 	operands[0].is_ours = sliced_argument_get(fcinfo, 0, &operands[0].ours);
@@ -209,13 +179,19 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 	if (is_object(other) && !is_object(&operands[i]))
 	{
 		/* it becomes an element */
-		entries = (Entries) {1, palloc(sizeof(SlicedFragment))};
+		entries = (SlicedFragments) {1, palloc(sizeof(SlicedFragment))};
 		entries.fragments[0] = other->is_ours ?
 			sliced_fragment_rope(JENTRY_ISCONTAINER, sliced_argument_rope(&other->ours)) :
-			sliced_fragment_jsonb(other->jsonb);
+			sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) &other->jsonb->root,
+								  VARSIZE(other->jsonb) - VARHDRSZ);
 	}
 	else
-		entries = other->is_ours ? entries_of_ours(fcinfo, &other->ours) : entries_of(other->jsonb);
+		entries = other->is_ours ? entries_of_ours(fcinfo, &other->ours) :
+			sliced_argument_entries(fcinfo, 1 - i, other->jsonb);
+	/* changes must have an order, and there must be some */
+	if (entries.n == 0 ||
+		(is_object(&operands[i]) && !sliced_fragments_are_sorted(entries.fragments, entries.n / 2)))
+		sliced_argument_complain(fcinfo, 1 - i);
 	root = sliced_argument_open(fcinfo, target);
 	rope = is_object(&operands[i]) ? merge_object(target, &root, &entries, i == 0) :
 		add_elements(target, &root, &entries, i == 0);
@@ -259,9 +235,9 @@ build_without(FunctionCallInfo fcinfo, const bool *omitted)
 
 /* Look for a key among the first entries. */
 static int
-find_entry(const Entries *entries, const char *name, uint32 len)
+find_entry(const SlicedFragments *entries, const char *name, uint32 len)
 {
-	for (int k = 0; k < entries->n / 2; k++)
+	for (uint32 k = 0; k < entries->n / 2; k++)
 		if (entries->fragments[k].len == len && memcmp(entries->fragments[k].bytes, name, len) == 0)
 			return k;
 	elog(ERROR, "an object lacks the key it was made with");
@@ -283,7 +259,7 @@ sliced_edit_jsonb_build_object(PG_FUNCTION_ARGS)
 	const char *name;
 	uint32		len;
 	Jsonb	   *rest;
-	Entries		entries;
+	SlicedFragments entries;
 	SlicedFragment *fragments;
 	SlicedRope *rope;
 
@@ -304,7 +280,8 @@ sliced_edit_jsonb_build_object(PG_FUNCTION_ARGS)
 		return jsonb_build_object(fcinfo);
 
 	rest = build_without(fcinfo, is_shared);
-	entries = entries_of(rest);
+	if (!sliced_fragments_get(&rest->root, VARSIZE(rest) - VARHDRSZ, &entries))
+		elog(ERROR, "core made a damaged object");
 	fragments = memcpy(palloc(entries.n * sizeof(SlicedFragment)), entries.fragments,
 					   entries.n * sizeof(SlicedFragment));
 	/* of several values of a name, the last one counts */

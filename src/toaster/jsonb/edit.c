@@ -17,6 +17,12 @@
 
 static const char zeros[sizeof(uint32)];
 
+static inline bool
+is_aligned(uint32 type)
+{
+	return type == JENTRY_ISNUMERIC || type == JENTRY_ISCONTAINER;
+}
+
 SlicedFragment
 sliced_fragment_bytes(uint32 type, const char *bytes, uint32 len)
 {
@@ -33,27 +39,52 @@ sliced_fragment_rope(uint32 type, const SlicedRope *rope)
 	return fragment;
 }
 
-SlicedFragment
-sliced_fragment_value(const JsonbValue *value)
+bool
+sliced_fragments_get(const JsonbContainer *container, uint32 len, SlicedFragments *result)
 {
-	switch (value->type)
+	uint32		nkeys;
+	const char *data;
+	uint32		begin = 0;
+
+	if (!sliced_container_is_sound((const char *) container, len))
+		return false;
+	nkeys = JsonContainerIsObject(container) ? JsonContainerSize(container) : 0;
+	result->n = nkeys + JsonContainerSize(container);
+	result->fragments = palloc((result->n + 1) * sizeof(SlicedFragment));
+	data = (const char *) &container->children[result->n];
+	for (uint32 i = 0; i < result->n; i++)
 	{
-		case jbvString:
-			return sliced_fragment_bytes(JENTRY_ISSTRING, value->val.string.val,
-										 value->val.string.len);
-		case jbvNumeric:
-			return sliced_fragment_bytes(JENTRY_ISNUMERIC, (char *) value->val.numeric,
-										 VARSIZE_ANY(value->val.numeric));
-		case jbvBool:
-			return sliced_fragment_bytes(value->val.boolean ? JENTRY_ISBOOL_TRUE :
-										 JENTRY_ISBOOL_FALSE, NULL, 0);
-		case jbvBinary:
-			return sliced_fragment_bytes(JENTRY_ISCONTAINER, (char *) value->val.binary.data,
-										 value->val.binary.len);
-		default:
-			Assert(value->type == jbvNull);
-			return sliced_fragment_bytes(JENTRY_ISNULL, NULL, 0);
+		JEntry		entry = container->children[i];
+		uint32		type = entry & JENTRY_TYPEMASK;
+		uint32		end = JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : begin + JBE_OFFLENFLD(entry);
+		uint32		start = is_aligned(type) ? INTALIGN(begin) : begin;
+
+		if (start > end || (i < nkeys && type != JENTRY_ISSTRING))
+			return false;
+		result->fragments[i] = sliced_fragment_bytes(type, data + start, end - start);
+		if (type == JENTRY_ISNUMERIC)
+		{
+			if (!sliced_numeric_is_sound(data + start, end - start))
+				return false;
+			result->fragments[i].len = VARSIZE_ANY(data + start);
+		}
+		begin = end;
 	}
+	return true;
+}
+
+bool
+sliced_fragments_are_sorted(const SlicedFragment *keys, uint32 n)
+{
+	for (uint32 k = 1; k < n; k++)
+	{
+		const SlicedFragment *a = &keys[k - 1];
+		const SlicedFragment *b = &keys[k];
+
+		if (a->len > b->len || (a->len == b->len && memcmp(a->bytes, b->bytes, a->len) >= 0))
+			return false;
+	}
+	return true;
 }
 
 /* The container that is being made. */
@@ -61,6 +92,7 @@ typedef struct Making
 {
 	const SlicedRope *doc;
 	const SlicedNode *old;
+	uint32		old_size;		/* of its data */
 	uint32		first;			/* entries before this one are as they were */
 	uint32		nentries;		/* in all */
 	JEntry	   *entries;		/* from 'first' on */
@@ -109,12 +141,6 @@ add_new_data(Making *m, const SlicedFragment *new)
 		sliced_rope_add_bytes(m->data, new->bytes, new->len);
 }
 
-static inline bool
-is_aligned(uint32 type)
-{
-	return type == JENTRY_ISNUMERIC || type == JENTRY_ISCONTAINER;
-}
-
 /* How much padding a value of this type needs that begins at 'pos'. */
 static inline uint32
 padding_of(uint32 type, uint64 pos)
@@ -150,6 +176,8 @@ add_old(Making *m, uint32 type, uint32 begin, uint32 end)
 	uint32		old_pad = padding_of(type, begin);
 	uint32		pad = padding_of(type, m->end);
 
+	if (old_pad > end - begin)
+		sliced_document_complain(m->old->doc);
 	if (pad == old_pad)
 		add_old_data(m, begin, end);
 	else
@@ -184,12 +212,15 @@ make_entries(Making *m, const SlicedEdit *edits, int nedits, uint32 *rest)
 		if (i == old->nentries || (nedits == 0 && !removed && begin == m->end &&
 								   i == m->nentries))
 		{
+			Assert(nedits == 0);
 			*rest = begin;
 			return i;
 		}
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
 		end = sliced_node_end(old, i, begin);
+		if (end < begin || end > m->old_size)
+			sliced_document_complain(old->doc);
 		if (!removed)
 			add_old(m, sliced_node_entry(old, i) & JENTRY_TYPEMASK, begin, end);
 		begin = end;
@@ -203,12 +234,16 @@ sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 	Making		m = {.doc = doc, .old = node, .first = edits[0].at, .nentries = edits[0].at};
 	SlicedRope *result = sliced_rope_make(&doc->base);
 	uint32	   *header = palloc(sizeof(uint32));
+	uint32		structure = node->data - node->at;
 	uint32		nentries = node->nentries;
 	uint32		next;
 	uint32		rest;
 	uint32		entries_at;
 	const char *old_entries;
 
+	if (structure > len)
+		sliced_document_complain(node->doc);
+	m.old_size = len - structure;
 	for (int i = 0; i < nedits; i++)
 		nentries += edits[i].insert - edits[i].remove;
 	if (nentries > SLICED_MAX_ENTRIES)
@@ -218,12 +253,14 @@ sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
 									   (nentries - m.first + 1) * sizeof(JEntry));
 	m.data = sliced_rope_make(&doc->base);
 	m.end = sliced_node_begin(node, m.first);
+	if (m.end > m.old_size)
+		sliced_document_complain(node->doc);
 	add_old_data(&m, 0, m.end);
 	next = make_entries(&m, edits, nedits, &rest);
-	add_old_data(&m, rest, len - (node->data - node->at));
-	flush_pending(&m);
-	if (m.data->len > JENTRY_OFFLENMASK)
+	if (m.end + (m.old_size - rest) > JENTRY_OFFLENMASK)
 		return NULL;
+	add_old_data(&m, rest, m.old_size);
+	flush_pending(&m);
 
 	entries_at = node->at + sizeof(uint32) * (1 + m.first);
 	old_entries = sliced_document_need(node->doc, entries_at, (next - m.first) * sizeof(JEntry));

@@ -19,6 +19,12 @@ typedef struct SlicedFragment
 	uint32		len;
 } SlicedFragment;
 
+typedef struct SlicedFragments
+{
+	uint32		n;
+	SlicedFragment *fragments;
+} SlicedFragments;
+
 /*
  * A change: something is inserted before entry 'at', or entry 'at' is removed, or
  * both.
@@ -33,10 +39,19 @@ typedef struct SlicedEdit
 
 extern SlicedFragment sliced_fragment_bytes(uint32 type, const char *bytes, uint32 len);
 extern SlicedFragment sliced_fragment_rope(uint32 type, const SlicedRope *rope);
-extern SlicedFragment sliced_fragment_value(const JsonbValue *value);
 
 /*
- * Make these changes, in the order of their 'at', to the container at a place.
+ * The entries of a container in memory, of 'len' bytes: elements, or keys and then
+ * values.  False if it is damaged; containers in it are not looked at.
+ */
+extern bool sliced_fragments_get(const JsonbContainer *container, uint32 len, SlicedFragments *result);
+
+/* Are these the keys of an object, each once?  None is a rope. */
+extern bool sliced_fragments_are_sorted(const SlicedFragment *keys, uint32 n);
+
+/*
+ * Make these changes, in the order of their 'at', to the container at a place.  An error
+ * if what has to be looked at there is damaged.
  * Returns the result as a rope of the base of 'doc', which is the rope of the
  * document.  The bytes of the changes have to last as long as the result.  NULL
  * if that would be too large, which is for core to say.

@@ -25,12 +25,20 @@ sliced_container_is_sound(const char *container, uint32 len)
 		JEntry		entry = c->children[i];
 		uint32		end = JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : begin + JBE_OFFLENFLD(entry);
 
-		if (end < begin || end > size ||
+		/* core takes a value of unknown type for a container */
+		if (end < begin || end > size || (entry & JENTRY_TYPEMASK) > JENTRY_ISCONTAINER ||
 			(JBE_ISCONTAINER(entry) && INTALIGN(begin) + sizeof(uint32) > end))
 			return false;
 		begin = end;
 	}
 	return true;
+}
+
+bool
+sliced_numeric_is_sound(const char *numeric, uint32 len)
+{
+	return len >= VARHDRSZ + sizeof(uint16) && !VARATT_IS_EXTERNAL(numeric) &&
+		VARSIZE_ANY(numeric) <= len && VARSIZE_ANY_EXHDR(numeric) >= sizeof(uint16);
 }
 
 SlicedNode
@@ -174,9 +182,7 @@ sliced_place_value(SlicedDocument *doc, const SlicedPlace *place, JsonbValue *va
 			value->val.string.len = place->len;
 			break;
 		case JENTRY_ISNUMERIC:
-			/* it has a length of its own, which core believes */
-			if (place->len < VARHDRSZ + sizeof(uint16) || VARATT_IS_EXTERNAL(bytes) ||
-				VARSIZE_ANY(bytes) > place->len || VARSIZE_ANY_EXHDR(bytes) < sizeof(uint16))
+			if (!sliced_numeric_is_sound(bytes, place->len))
 				sliced_document_complain(doc);
 			value->type = jbvNumeric;
 			value->val.numeric = (Numeric) bytes;
