@@ -52,6 +52,12 @@ sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to)
 	doc->partial.last = (SlicedRange) {from, to};
 }
 
+const char *
+sliced_document_try_need(SlicedDocument *doc, uint32 at, uint32 len)
+{
+	return sliced_document_need(doc, at, len);
+}
+
 SlicedDocument *
 sliced_document_at(const struct varatt_external *ptr, FunctionCallInfo fcinfo)
 {

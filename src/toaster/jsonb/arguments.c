@@ -81,6 +81,40 @@ sliced_argument_fetch(FunctionCallInfo fcinfo, int arg)
 	return jsonb;
 }
 
+Jsonb *
+sliced_argument_fetch_sound(FunctionCallInfo fcinfo, int arg)
+{
+	Jsonb	   *jsonb = PG_GETARG_JSONB_P(arg);
+
+	if (!sliced_jsonb_is_sound(jsonb))
+		sliced_argument_complain(fcinfo, arg);
+	return jsonb;
+}
+
+Datum
+sliced_arguments_leave(FunctionCallInfo fcinfo, PGFunction core, int a, int b)
+{
+	int			args[] = {a, b};
+	Datum		originals[lengthof(args)];
+	SlicedPart	part;
+	Datum		result;
+
+	for (int i = 0; i < lengthof(args); i++)
+		if (args[i] >= 0 && !PG_ARGISNULL(args[i]))
+		{
+			originals[i] = fcinfo->args[args[i]].value;
+			/* core need not fetch it again */
+			if (sliced_part_of(originals[i], &part))
+				fcinfo->args[args[i]].value = JsonbPGetDatum(sliced_argument_fetch_sound(fcinfo, args[i]));
+		}
+	result = core(fcinfo);
+	/* arguments that are constants are not evaluated again */
+	for (int i = 0; i < lengthof(args); i++)
+		if (args[i] >= 0 && !PG_ARGISNULL(args[i]))
+			fcinfo->args[args[i]].value = originals[i];
+	return result;
+}
+
 SlicedFragments
 sliced_argument_entries(FunctionCallInfo fcinfo, int arg, const Jsonb *jsonb)
 {

@@ -50,6 +50,15 @@ pg_noreturn extern void sliced_argument_complain(FunctionCallInfo fcinfo, int ar
 /* Fetch an argument; an error if its root is damaged. */
 extern Jsonb *sliced_argument_fetch(FunctionCallInfo fcinfo, int arg);
 
+/* The same; an error if it is damaged anywhere, so that core's functions can work on it. */
+extern Jsonb *sliced_argument_fetch_sound(FunctionCallInfo fcinfo, int arg);
+
+/*
+ * Leave the call to core's function.  'a' and 'b' are its arguments that may be ours, or -1:
+ * core believes what is in them, so that damage anywhere in those is an error here.
+ */
+extern Datum sliced_arguments_leave(FunctionCallInfo fcinfo, PGFunction core, int a, int b);
+
 /* The entries of an argument that was fetched: elements, or keys and then values. */
 extern SlicedFragments sliced_argument_entries(FunctionCallInfo fcinfo, int arg, const Jsonb *jsonb);
 

@@ -166,13 +166,13 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 	operands[0].is_ours = sliced_argument_get(fcinfo, 0, &operands[0].ours);
 	operands[1].is_ours = sliced_argument_get(fcinfo, 1, &operands[1].ours);
 	if (!operands[0].is_ours && !operands[1].is_ours)
-		return jsonb_concat(fcinfo);
+		return sliced_arguments_leave(fcinfo, jsonb_concat, 0, 1);
 	i = choose_target(fcinfo, operands);
 	target = &operands[i].ours;
 	other = &operands[1 - i];
 	if (is_empty(&operands[i]) || (operands[i].header & JB_FSCALAR) != 0 ||
 		(is_object(&operands[i]) && !is_object(other)))
-		return jsonb_concat(fcinfo);
+		return sliced_arguments_leave(fcinfo, jsonb_concat, 0, 1);
 	if (is_empty(other) && is_object(&operands[i]) == is_object(other))
 		return sliced_argument_return(fcinfo, i);
 
@@ -195,7 +195,7 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 	root = sliced_argument_open(fcinfo, target);
 	rope = is_object(&operands[i]) ? merge_object(target, &root, &entries, i == 0) :
 		add_elements(target, &root, &entries, i == 0);
-	return rope == NULL ? jsonb_concat(fcinfo) : sliced_result_of_rope(fcinfo, rope);
+	return rope == NULL ? sliced_arguments_leave(fcinfo, jsonb_concat, 0, 1) : sliced_result_of_rope(fcinfo, rope);
 }
 
 /* ---- jsonb_build_object() ---- */
@@ -221,16 +221,25 @@ get_name(FunctionCallInfo fcinfo, int i, const char **name, uint32 *len)
 	return true;
 }
 
-/* What core makes of the arguments, but JSON's null for the values of these pairs. */
-static Jsonb *
+/*
+ * What core makes of the arguments, but JSON's null for the values of these pairs.  It
+ * gets what is ours fetched, and an error is raised if that is damaged.
+ */
+static Datum
 build_without(FunctionCallInfo fcinfo, const bool *omitted)
 {
 	FunctionCallInfo call = palloc(SizeForFunctionCallInfo(fcinfo->nargs));
+	SlicedPart	part;
 
 	memcpy(call, fcinfo, SizeForFunctionCallInfo(fcinfo->nargs));
-	for (int i = 0; i < fcinfo->nargs / 2; i++)
-		call->args[2 * i + 1].isnull |= omitted[i];
-	return DatumGetJsonbP(jsonb_build_object(call));
+	for (int arg = 1; arg < fcinfo->nargs; arg += 2)
+	{
+		call->args[arg].isnull |= omitted[arg / 2];
+		if (!call->args[arg].isnull && get_fn_expr_argtype(fcinfo->flinfo, arg) == JSONBOID &&
+			sliced_part_of(PG_GETARG_DATUM(arg), &part))
+			call->args[arg].value = JsonbPGetDatum(sliced_argument_fetch_sound(fcinfo, arg));
+	}
+	return jsonb_build_object(call);
 }
 
 /* Look for a key among the first entries. */
@@ -268,7 +277,7 @@ sliced_edit_jsonb_build_object(PG_FUNCTION_ARGS)
 	for (int i = 0; i < npairs; i++)
 	{
 		if (!get_name(fcinfo, i, &name, &len))
-			return jsonb_build_object(fcinfo);
+			return build_without(fcinfo, is_shared);
 		if (get_fn_expr_argtype(fcinfo->flinfo, 2 * i + 1) != JSONBOID ||
 			!sliced_argument_get(fcinfo, 2 * i + 1, &shared[i]))
 			continue;
@@ -277,9 +286,9 @@ sliced_edit_jsonb_build_object(PG_FUNCTION_ARGS)
 			first = i;
 	}
 	if (first < 0)
-		return jsonb_build_object(fcinfo);
+		return build_without(fcinfo, is_shared);
 
-	rest = build_without(fcinfo, is_shared);
+	rest = DatumGetJsonbP(build_without(fcinfo, is_shared));
 	if (!sliced_fragments_get(&rest->root, VARSIZE(rest) - VARHDRSZ, &entries))
 		elog(ERROR, "core made a damaged object");
 	fragments = memcpy(palloc(entries.n * sizeof(SlicedFragment)), entries.fragments,

@@ -65,9 +65,9 @@ outcome_of(SlicedRope *rope, SlicedRope **result)
 	return rope == NULL ? LEAVE_TO_CORE : CHANGED;
 }
 
-/* The result of the function, if core is not to make it. */
+/* The result of the function, which gets the document and, unless -1, a new value as argument 'new'. */
 static Datum
-result_of(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope *rope)
+result_of(FunctionCallInfo fcinfo, PGFunction core, int new, Outcome outcome, SlicedRope *rope)
 {
 	switch (outcome)
 	{
@@ -76,7 +76,7 @@ result_of(FunctionCallInfo fcinfo, PGFunction core, Outcome outcome, SlicedRope 
 		case CHANGED:
 			return sliced_result_of_rope(fcinfo, rope);
 		default:
-			return core(fcinfo);
+			return sliced_arguments_leave(fcinfo, core, 0, new);
 	}
 }
 
@@ -129,9 +129,9 @@ sliced_edit_jsonb_delete(PG_FUNCTION_ARGS)
 	Outcome		outcome;
 
 	if (!get_first(fcinfo, &target))
-		return jsonb_delete(fcinfo);
+		return sliced_arguments_leave(fcinfo, jsonb_delete, 0, -1);
 	outcome = remove_keys(&target, &key, &isnull, 1, &rope);
-	return result_of(fcinfo, jsonb_delete, outcome, rope);
+	return result_of(fcinfo, jsonb_delete, -1, outcome, rope);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_array);
@@ -148,10 +148,10 @@ sliced_edit_jsonb_delete_array(PG_FUNCTION_ARGS)
 	Outcome		outcome;
 
 	if (ARR_NDIM(array) > 1 || !get_first(fcinfo, &target))
-		return jsonb_delete_array(fcinfo);
+		return sliced_arguments_leave(fcinfo, jsonb_delete_array, 0, -1);
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &keys, &isnull, &n);
 	outcome = remove_keys(&target, keys, isnull, n, &rope);
-	return result_of(fcinfo, jsonb_delete_array, outcome, rope);
+	return result_of(fcinfo, jsonb_delete_array, -1, outcome, rope);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_delete_idx);
@@ -166,7 +166,7 @@ sliced_edit_jsonb_delete_idx(PG_FUNCTION_ARGS)
 	Outcome		outcome = UNCHANGED;
 
 	if (!get_first(fcinfo, &target) || sliced_node_is_object(&target.root))
-		return jsonb_delete_idx(fcinfo);
+		return sliced_arguments_leave(fcinfo, jsonb_delete_idx, 0, -1);
 	if (i < 0)
 		i += target.root.count;
 	if (i >= 0 && i < target.root.count)
@@ -175,7 +175,7 @@ sliced_edit_jsonb_delete_idx(PG_FUNCTION_ARGS)
 		outcome = outcome_of(sliced_node_edit(target.rope, &target.root, target.len, &edit, 1),
 							 &rope);
 	}
-	return result_of(fcinfo, jsonb_delete_idx, outcome, rope);
+	return result_of(fcinfo, jsonb_delete_idx, -1, outcome, rope);
 }
 
 /* ---- changes along a path ---- */
@@ -332,24 +332,24 @@ change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, Ar
 	Outcome		outcome;
 
 	if (ARR_NDIM(path) > 1 || !sliced_argument_get(fcinfo, 0, &ours))
-		return core(fcinfo);
+		return sliced_arguments_leave(fcinfo, core, 0, new);
 	if (new >= 0)
 		w.new = sliced_argument_fragment(fcinfo, new, &ours);
 	if (!get_target(fcinfo, &ours, &target))
-		return core(fcinfo);
+		return sliced_arguments_leave(fcinfo, core, 0, new);
 	deconstruct_array(path, TEXTOID, -1, false, TYPALIGN_INT, &w.names, &w.isnull, &w.nnames);
 	if (w.nnames == 0)
-		return result_of(fcinfo, core, UNCHANGED, NULL);
+		return result_of(fcinfo, core, new, UNCHANGED, NULL);
 
 	/*
 	 * The former is an error.  Longer paths are left to core: every level copies
 	 * what the ones below it have made, and takes stack that core's functions do not.
 	 */
 	if (w.isnull[0] || w.nnames > SLICED_LEVELS)
-		return core(fcinfo);
+		return sliced_arguments_leave(fcinfo, core, 0, new);
 	w.doc = target.rope;
 	outcome = walk_path(&w, &target.root, target.len, 0, &rope);
-	return result_of(fcinfo, core, outcome, rope);
+	return result_of(fcinfo, core, new, outcome, rope);
 }
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_set);

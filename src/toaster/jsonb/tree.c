@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "toaster/jsonb/tree.h"
 
 bool
@@ -39,6 +40,45 @@ sliced_numeric_is_sound(const char *numeric, uint32 len)
 {
 	return len >= VARHDRSZ + sizeof(uint16) && !VARATT_IS_EXTERNAL(numeric) &&
 		VARSIZE_ANY(numeric) <= len && VARSIZE_ANY_EXHDR(numeric) >= sizeof(uint16);
+}
+
+static bool
+is_all_sound(const JsonbContainer *container, uint32 len)
+{
+	uint32		nkeys;
+	uint32		nentries;
+	const char *data;
+	uint32		begin = 0;
+
+	check_stack_depth();
+	if (!sliced_container_is_sound((const char *) container, len))
+		return false;
+	nkeys = JsonContainerIsObject(container) ? JsonContainerSize(container) : 0;
+	nentries = nkeys + JsonContainerSize(container);
+	data = (const char *) &container->children[nentries];
+	for (uint32 i = 0; i < nentries; i++)
+	{
+		JEntry		entry = container->children[i];
+		uint32		end = JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : begin + JBE_OFFLENFLD(entry);
+		uint32		start = INTALIGN(begin);
+		const JsonbContainer *inner = (const JsonbContainer *) (data + start);
+
+		if (i < nkeys && !JBE_ISSTRING(entry))
+			return false;
+		if (JBE_ISNUMERIC(entry) && (start > end || !sliced_numeric_is_sound(data + start, end - start)))
+			return false;
+		/* only a root is a scalar's */
+		if (JBE_ISCONTAINER(entry) && (JsonContainerIsScalar(inner) || !is_all_sound(inner, end - start)))
+			return false;
+		begin = end;
+	}
+	return !JsonContainerIsScalar(container) || nentries == 1;
+}
+
+bool
+sliced_jsonb_is_sound(const Jsonb *jsonb)
+{
+	return is_all_sound(&jsonb->root, VARSIZE(jsonb) - VARHDRSZ);
 }
 
 SlicedNode

@@ -61,6 +61,9 @@ sliced_node_is_array(const SlicedNode *node)
  */
 extern bool sliced_container_is_sound(const char *container, uint32 len);
 
+/* The same of all that is in a document's root.  Core's functions can work on what is sound. */
+extern bool sliced_jsonb_is_sound(const Jsonb *jsonb);
+
 /* A numeric has a length of its own, which core believes: does it fit in 'len' bytes? */
 extern bool sliced_numeric_is_sound(const char *numeric, uint32 len);
 
