@@ -31,26 +31,6 @@ typedef struct Input
 	uint32		new_len;
 } Input;
 
-uint32
-sliced_common_prefix(const char *a, const char *b, uint32 n)
-{
-	uint32		i = 0;
-
-	while (i < n && a[i] == b[i])
-		i++;
-	return i;
-}
-
-uint32
-sliced_common_suffix(const char *a, const char *b, uint32 n)
-{
-	uint32		i = 0;
-
-	while (i < n && a[-1 - (int64) i] == b[-1 - (int64) i])
-		i++;
-	return i;
-}
-
 /* Types of some lengths and alignments. */
 void
 get_typlenbyvalalign(Oid type, int16 *typlen, bool *typbyval, char *typalign)

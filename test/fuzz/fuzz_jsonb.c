@@ -24,49 +24,6 @@ typedef struct Input
 } Input;
 
 /* toaster/difference.c compares values of tables as well. */
-uint32
-sliced_common_prefix(const char *a, const char *b, uint32 n)
-{
-	uint32		i = 0;
-
-	while (i < n && a[i] == b[i])
-		i++;
-	return i;
-}
-
-uint32
-sliced_common_suffix(const char *a, const char *b, uint32 n)
-{
-	uint32		i = 0;
-
-	while (i < n && a[-1 - (int64) i] == b[-1 - (int64) i])
-		i++;
-	return i;
-}
-
-/* Core's, of which only the meaning matters. */
-uint32
-getJsonbOffset(const JsonbContainer *jc, int index)
-{
-	uint32		offset = 0;
-
-	for (int i = index - 1; i >= 0; i--)
-	{
-		offset += JBE_OFFLENFLD(jc->children[i]);
-		if (JBE_HAS_OFF(jc->children[i]))
-			break;
-	}
-	return offset;
-}
-
-uint32
-getJsonbLength(const JsonbContainer *jc, int index)
-{
-	uint32		field = JBE_OFFLENFLD(jc->children[index]);
-
-	return JBE_HAS_OFF(jc->children[index]) ? field - getJsonbOffset(jc, index) : field;
-}
-
 /* Look at everything, or as much as is worth it. */
 static void
 look(SlicedDocument *doc, uint32 at, int level, int *budget)

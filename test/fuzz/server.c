@@ -13,6 +13,7 @@
 #include "format/row.h"
 #include "miscadmin.h"
 #include "server.h"
+#include "utils/jsonb.h"
 #include "utils/memutils.h"
 
 /* More than this together is running away: no input is longer than 64 kB, or says more than 1 MB. */
@@ -211,4 +212,26 @@ correct_checksum(char *row, uint32 len, uint32 objid, int32 seq)
 	memset(row, 0, 4);
 	sum = sliced_checksum(row + 4, end - 5 - 4, place);
 	memcpy(row + end - 5, &sum, sizeof(sum));
+}
+
+uint32
+getJsonbOffset(const JsonbContainer *jc, int index)
+{
+	uint32		offset = 0;
+
+	for (int i = index - 1; i >= 0; i--)
+	{
+		offset += JBE_OFFLENFLD(jc->children[i]);
+		if (JBE_HAS_OFF(jc->children[i]))
+			break;
+	}
+	return offset;
+}
+
+uint32
+getJsonbLength(const JsonbContainer *jc, int index)
+{
+	uint32		field = JBE_OFFLENFLD(jc->children[index]);
+
+	return JBE_HAS_OFF(jc->children[index]) ? field - getJsonbOffset(jc, index) : field;
 }
