@@ -214,7 +214,8 @@ sliced_shared_add(const SlicedBooked *booked, int n)
 {
 	bool		missing = false;
 
-	if (table == NULL)
+	/* a row without a database is free */
+	if (table == NULL || !OidIsValid(MyDatabaseId))
 		return false;
 	LWLockAcquire(&table->lock, LW_SHARED);
 	for (int i = 0; i < n && !missing; i++)

@@ -110,10 +110,10 @@ have_just_made(List *exprs, Oid maker, bool *found)
 }
 
 /*
- * If the value of the expression is a promise, has the expression just made it?  Then
- * nobody else has it.  It has if it calls functions that make promises, one of which is
- * 'maker', and nothing else but constants, which makeConst() fetches.  A function that has
- * not been called yet is not known to make promises; then the promise stays.
+ * Has the expression just made this promise, so that nobody else has it?  It has if all
+ * that it returns are constants, which makeConst() fetches, and results of functions that
+ * make promises, and 'maker' is one of these functions.  One that has not been called yet
+ * in this transaction is not known to make promises: then the promise stays.
  */
 static bool
 has_just_made(const Node *expr, Oid maker, bool *found)
@@ -121,6 +121,9 @@ has_just_made(const Node *expr, Oid maker, bool *found)
 	Oid			function;
 	ListCell   *lc;
 
+	/* a CASE may lack its ELSE */
+	if (expr == NULL)
+		return true;
 	switch (nodeTag(expr))
 	{
 		case T_FuncExpr:
@@ -145,7 +148,7 @@ has_just_made(const Node *expr, Oid maker, bool *found)
 	return sliced_makes_promises(function);
 }
 
-/* Forget an argument that is a promise and that the expression it is the value of has just made. */
+/* Forget an argument if it is a promise that its expression has just made. */
 static void
 release_argument(const Node *expr, struct varlena *value)
 {

@@ -18,7 +18,7 @@
 
 /* ---- entries ---- */
 
-/* The entries of a container of ours, of which long values are shared. */
+/* The entries of a container of ours.  Long values are shared with it. */
 static SlicedFragments
 entries_of_ours(FunctionCallInfo fcinfo, const SlicedArgument *ours)
 {
@@ -290,7 +290,9 @@ sliced_edit_jsonb_build_object(PG_FUNCTION_ARGS)
 
 	rest = DatumGetJsonbP(build_without(fcinfo, is_shared));
 	if (!sliced_fragments_get(&rest->root, VARSIZE(rest) - VARHDRSZ, &entries))
-		elog(ERROR, "core made a damaged object");
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("value does not have the structure of its type"));
 	fragments = memcpy(palloc(entries.n * sizeof(SlicedFragment)), entries.fragments,
 					   entries.n * sizeof(SlicedFragment));
 	/* of several values of a name, the last one counts */
@@ -304,5 +306,8 @@ sliced_edit_jsonb_build_object(PG_FUNCTION_ARGS)
 			sliced_fragment_rope(JENTRY_ISCONTAINER, sliced_argument_rope(&shared[i])) : entries.fragments[value];
 	}
 	rope = sliced_container_make(&shared[first].rope->base, rest->root.header, fragments, entries.n);
-	return rope == NULL ? jsonb_build_object(fcinfo) : sliced_result_of_rope(fcinfo, rope);
+	if (rope != NULL)
+		return sliced_result_of_rope(fcinfo, rope);
+	memset(is_shared, false, npairs * sizeof(bool));
+	return build_without(fcinfo, is_shared);
 }
