@@ -331,6 +331,10 @@ class Keeper(Worker):
             if any(word in command for word in ("sliced.convert", "sliced.train", "ANALYZE")):
                 raise Wrong(f"{command}: {e}") from e
             raise
+        except psycopg.errors.ObjectInUse as e:
+            # the other keeper is: one conversion of a table at a time
+            if "sliced.convert" not in command or "another session is converting" not in str(e):
+                raise Wrong(f"{command}: {e}") from e
         except psycopg.errors.WrongObjectType:
             if "sliced." not in command or not self.is_heaps(command):
                 raise
