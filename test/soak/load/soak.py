@@ -249,6 +249,10 @@ class Soak:
             at = next((i for i, line in enumerate(log) if "ERROR:  " + text in line), None)
             for line in log[at:at + 25] if at is not None else []:
                 print(f"# {line[:300]}")
+        with open(f"{os.environ['PGS_TMP']}/{self.standby.name}/log", encoding="utf-8", errors="replace") as file:
+            serious = [line for line in file.read().splitlines() if any(word in line for word in ("FATAL:", "PANIC:", "TRAP:", "terminated by", "CONTEXT:  WAL redo"))]
+        for line in serious[-15:]:
+            print(f"# {self.standby.name}: {line[:300]}")
 
     def run(self):
         self.server.start("wal_level=logical", "max_wal_senders=10", "hot_standby=on", "autovacuum_naptime=3s", "autovacuum_vacuum_cost_delay=0", "wal_keep_size=4GB",
