@@ -16,8 +16,11 @@
  * Versions that are dead for new snapshots, still visible to some old ones, are
  * copied with their values.  Nobody will delete those values when the versions
  * go, so we delete them at the end: whoever still sees such a version reads
- * deleted slices as well.  The values of some such versions are gone already; so
- * are the versions then, for everybody (dying.h).
+ * deleted slices as well.  We do so under another xid than we have written them.
+ * What one xid has written and deleted nobody else can have seen, or so VACUUM
+ * believes, and replay on a standby does not wait for snapshots that see the version.
+ * The values of some such versions are gone already; so are the versions then, for
+ * everybody (dying.h).
  */
 #include "postgres.h"
 
@@ -44,6 +47,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 #include "utils/tuplesort.h"
 
 typedef struct Rewrite
@@ -484,6 +488,8 @@ find_core_dying_values(Rewrite *rw)
 static void
 delete_dying_values(Rewrite *rw)
 {
+	MemoryContext old = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
 	HASH_SEQ_STATUS seq;
 	Oid		   *valueid;
 	List	   *ids = NIL;
@@ -498,8 +504,13 @@ delete_dying_values(Rewrite *rw)
 	/* they were written by this command, which does not see them yet */
 	CommandCounterIncrement();
 	SLICED_STOP("rewrite.before-dying-values");
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(old);
 	sliced_row_delete_values(rw->newrel, ids, false);
 	SLICED_STOP("rewrite.dying-values-deleted");
+	ReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(old);
+	CurrentResourceOwner = owner;
 	list_free(ids);
 }
 

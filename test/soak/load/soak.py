@@ -35,6 +35,7 @@ FILES_HELD = 2
 FILES_FULL = 1.5, 500000        # the same after VACUUM FULL
 WAL_TIMES = 2                   # as much WAL for a change at the end as at the beginning
 CHANGES = ["v = v || repeat('x', 100)", "v = overlay(v PLACING 'here' FROM 500000)", "j = jsonb_set(j, '{k500,n}', to_jsonb(n))"]
+CRASH = "PANIC:", "TRAP:", "terminated by"       # in the log of a server of which nobody kills a process
 
 SETUP = f"""CREATE EXTENSION pg_sliced;
 {''.join(CREATE.format(table=table) + ';' for table in TABLES)}
@@ -87,6 +88,13 @@ class Server:
     def connect(self):
         """For what is not disturbed."""
         return psycopg.connect(host=self.host, port=5432, user="postgres", dbname="postgres", autocommit=True, prepare_threshold=None)
+
+    def log(self):
+        with open(f"{os.environ['PGS_TMP']}/{self.name}/log", encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+
+    def crashed(self):
+        return any(word in line for line in self.log() for word in CRASH)
 
     def one(self, sql):
         with self.connect() as conn:
@@ -242,15 +250,13 @@ class Soak:
 
     def show_logs(self):
         """What the server says of the first errors that ended the soak, with statement and backtrace."""
-        with open(f"{os.environ['PGS_TMP']}/{self.server.name}/log", encoding="utf-8", errors="replace") as file:
-            log = file.read().splitlines()
+        log = self.server.log()
         for failure in self.failures[:2]:
             text = failure.splitlines()[0].split(": ", 2)[-1]
             at = next((i for i, line in enumerate(log) if "ERROR:  " + text in line), None)
             for line in log[at:at + 25] if at is not None else []:
                 print(f"# {line[:300]}")
-        with open(f"{os.environ['PGS_TMP']}/{self.standby.name}/log", encoding="utf-8", errors="replace") as file:
-            serious = [line for line in file.read().splitlines() if any(word in line for word in ("FATAL:", "PANIC:", "TRAP:", "terminated by", "CONTEXT:  WAL redo"))]
+        serious = [line for line in self.standby.log() if any(word in line for word in ("FATAL:", "CONTEXT:  WAL redo", *CRASH))]
         for line in serious[-15:]:
             print(f"# {self.standby.name}: {line[:300]}")
 

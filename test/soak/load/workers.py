@@ -283,8 +283,8 @@ class StandbyReader(Reader):
         return self.soak.standby.host
 
     def expects(self, error):
-        """Nobody is disturbed there but by replay, which ends the session if it waits for its client."""
-        return error.sqlstate in ("40001", "40P01") or (error.sqlstate is None and "conflict with recovery" in str(error))
+        """Nobody is disturbed there but by replay, which ends the session if it waits for its client; that may be gone before it hears why."""
+        return error.sqlstate in ("40001", "40P01") or (error.sqlstate is None and expected(error) and not self.soak.standby.crashed())
 
 
 class Keeper(Worker):
