@@ -111,7 +111,7 @@ class Server:
 class Soak:
     def __init__(self, minutes, seed):
         self.seed, self.end = seed, time.time() + minutes * 60
-        self.round_end = 0
+        self.round_end = self.reindexed = 0
         self.failures, self.kills, self.errors, self.commands = [], 0, {}, {}
         self.transactions = self.snapshots = self.standby_snapshots = 0
         self.standby_errors = {}
