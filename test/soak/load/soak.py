@@ -23,7 +23,7 @@ import time
 import psycopg
 
 from rows import COLUMNS, CREATE, SUMS
-from workers import HOT_ROWS, TABLES, Disturber, Keeper, Reader, StandbyReader, Watcher, Writer
+from workers import HOT_ROWS, TABLES, Disturber, Keeper, Reader, StandbyReader, Watcher, Writer, verify
 
 WRITERS, READERS, STANDBY_READERS, KEEPERS = 4, 2, 1, 2
 ROUND_SECONDS = 36, 240         # at least, at most
@@ -188,7 +188,7 @@ class Soak:
                     yield f"hot row {id} has more in it than tokens"
             for table in (*tables, "hot", "probe"):
                 if conn.execute(f"SELECT to_regclass('{table}')::oid IN (SELECT c.oid FROM pg_class c JOIN pg_am a ON a.oid = relam WHERE amname = 'sliced')").fetchone()[0]:
-                    found = conn.execute(f"SELECT * FROM sliced.verify('{table}')").fetchall()
+                    found = verify(conn, table)
                     yield f"verify of {table}: {found[:3]}" if found else None
 
     def check_server(self, server, name, tables=TABLES):
