@@ -125,7 +125,7 @@ class Soak:
 
     def fail(self, message):
         self.failures.append(message)
-        print(f"not ok - soak: seed {self.seed}: {message}", flush=True)
+        print(f"not ok - soak: seed {self.seed}: {message}".replace("\n", "\n# "), flush=True)
 
     def saw_memory(self, growth, now):
         self.memory, self.memory_most = max(self.memory, growth), max(self.memory_most, now)
