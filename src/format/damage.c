@@ -38,6 +38,7 @@ static const char *const texts[] = {
 	[SLICED_PATCHES_MISPLACED] = "patches in the wrong place",
 	[SLICED_PATCHES_IMPOSSIBLE] = "impossible patches",
 	[SLICED_ENTRY_IMPOSSIBLE] = "impossible entry of a dictionary",
+	[SLICED_NODE_IMPOSSIBLE] = "impossible node",
 	[SLICED_CONTINUATION_FOREIGN] = "a continuation does not belong to the slice",
 	[SLICED_ROWS_DO_NOT_ADD_UP] = "the slice's rows do not add up",
 	[SLICED_DECOMPRESSION_FAILED] = "the slice cannot be decompressed",

@@ -49,6 +49,7 @@ typedef enum SlicedDamage
 	SLICED_PATCHES_MISPLACED,
 	SLICED_PATCHES_IMPOSSIBLE,
 	SLICED_ENTRY_IMPOSSIBLE,
+	SLICED_NODE_IMPOSSIBLE,
 
 	/* the rows of a slice, or the slices of a value, together */
 	SLICED_CONTINUATION_FOREIGN,

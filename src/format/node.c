@@ -1,0 +1,269 @@
+/*
+ * node.c
+ *	  Nodes: what a changed value consists of, in the order of its bytes.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "format/node.h"
+
+/* The lower two bits of an item's first number. */
+#define ITEM_BYTES	0
+#define ITEM_NEXT	1
+#define ITEM_RUN	2
+
+/* So many bytes they take at least. */
+#define CHILD_LEAST	1
+#define ITEM_LEAST	2
+
+/* ---- numbers ---- */
+
+typedef struct Source
+{
+	const char *next;
+	const char *end;
+	bool		damaged;
+} Source;
+
+static uint32
+get_number(Source *s)
+{
+	uint64		result = 0;
+
+	for (int shift = 0; shift < 35; shift += 7)
+	{
+		uint8		byte;
+
+		if (s->next == s->end)
+			break;
+		byte = (uint8) *s->next++;
+		result |= (uint64) (byte & 0x7F) << shift;
+		if (!(byte & 0x80))
+		{
+			/* one way only to write a number */
+			if (result > PG_UINT32_MAX || (byte == 0 && shift > 0))
+				break;
+			return result;
+		}
+	}
+	s->damaged = true;
+	return 0;
+}
+
+/* Where bytes go; only counted if 'dst' is NULL. */
+typedef struct Target
+{
+	char	   *dst;
+	uint32		size;
+} Target;
+
+static void
+put_number(Target *t, uint32 number)
+{
+	do
+	{
+		if (t->dst != NULL)
+			t->dst[t->size] = (number & 0x7F) | (number > 0x7F ? 0x80 : 0);
+		t->size++;
+		number >>= 7;
+	} while (number > 0);
+}
+
+static inline uint32
+fold(int32 n)
+{
+	return ((uint32) n << 1) ^ (uint32) (n >> 31);
+}
+
+static inline int32
+unfold(uint32 n)
+{
+	return (int32) (n >> 1) ^ -(int32) (n & 1);
+}
+
+/* ---- decoding ---- */
+
+static bool
+get_child(Source *s, SlicedChild *child, uint32 objid, uint32 borrowed)
+{
+	uint32		kind = get_number(s);
+
+	*child = (SlicedChild) {.kind = kind & 3, .height = kind >> 2};
+	if (child->height > (child->kind == SLICED_CHILD_NODE ? SLICED_NODE_HEIGHT_MAX : 0))
+		return false;
+	if (child->kind == SLICED_CHILD_BORROWED)
+	{
+		child->len = borrowed;
+		return borrowed > 0;
+	}
+	child->objid = objid - (uint32) unfold(get_number(s));
+	child->seq = unfold(get_number(s));
+	child->len = get_number(s);
+	if (child->objid == 0 || child->len == 0 || child->len > INT_MAX)
+		return false;
+	switch (child->kind)
+	{
+		case SLICED_CHILD_EXTENT:
+			return child->seq >= 0 && child->len <= INT_MAX - (uint32) child->seq;
+		case SLICED_CHILD_NODE:
+			return child->seq < -1;
+		default:
+			return false;
+	}
+}
+
+/* Where the last run of each child ended is in 'ends', and their number is 'nchildren'. */
+static bool
+get_item(Source *s, SlicedItem *item, const SlicedNode *node, uint32 *ends, uint32 *last)
+{
+	uint32		number = get_number(s);
+	uint32		left_out;
+
+	*item = (SlicedItem) {.len = number >> 2};
+	if (item->len == 0)
+		return false;
+	switch (number & 3)
+	{
+		case ITEM_BYTES:
+			if (item->len > s->end - s->next)
+				return false;
+			item->bytes = s->next;
+			s->next += item->len;
+			return true;
+		case ITEM_NEXT:
+			break;
+		case ITEM_RUN:
+			*last = get_number(s);
+			break;
+		default:
+			return false;
+	}
+	left_out = get_number(s);
+	if (*last >= node->nchildren || left_out > node->children[*last].len - ends[*last] ||
+		item->len > node->children[*last].len - ends[*last] - left_out)
+		return false;
+	item->child = *last;
+	item->start = ends[*last] + left_out;
+	ends[*last] = item->start + item->len;
+	return true;
+}
+
+static bool
+get_node(Source *s, SlicedNode *node, uint32 *ends, uint32 objid, uint32 borrowed)
+{
+	uint32		last = PG_UINT32_MAX;
+
+	for (uint32 i = 0; i < node->nchildren; i++)
+	{
+		ends[i] = 0;
+		if (!get_child(s, &node->children[i], objid, borrowed) || s->damaged)
+			return false;
+	}
+	while (s->next < s->end)
+	{
+		SlicedItem *item = &node->items[node->nitems++];
+
+		if (!get_item(s, item, node, ends, &last) || s->damaged || item->len > INT_MAX - node->len)
+			return false;
+		node->len += item->len;
+	}
+	for (uint32 i = node->owns ? 1 : 0; i < node->nchildren; i++)
+		if (ends[i] == 0)
+			return false;
+	return node->nitems > 0 &&
+		(!node->owns || (node->nchildren > 0 && node->children[0].kind == SLICED_CHILD_EXTENT));
+}
+
+SlicedDamage
+sliced_node_decode(SlicedNode *node, const char *src, uint32 size, uint32 objid, uint32 borrowed)
+{
+	Source		s = {.next = src, .end = src + size};
+	uint32	   *ends;
+	bool		sound;
+
+	memset(node, 0, sizeof(*node));
+	node->nchildren = get_number(&s);
+	node->owns = node->nchildren & 1;
+	node->nchildren >>= 1;
+	if (s.damaged || node->nchildren > (s.end - s.next) / CHILD_LEAST)
+		return SLICED_NODE_IMPOSSIBLE;
+	node->children = palloc((node->nchildren + 1) * sizeof(SlicedChild));
+	node->items = palloc(((s.end - s.next) / ITEM_LEAST + 1) * sizeof(SlicedItem));
+	ends = palloc((node->nchildren + 1) * sizeof(uint32));
+	sound = get_node(&s, node, ends, objid, borrowed);
+	pfree(ends);
+	if (sound)
+		return SLICED_SOUND;
+	sliced_node_free(node);
+	return SLICED_NODE_IMPOSSIBLE;
+}
+
+void
+sliced_node_free(SlicedNode *node)
+{
+	pfree(node->children);
+	pfree(node->items);
+	node->children = NULL;
+	node->items = NULL;
+}
+
+/* ---- encoding ---- */
+
+static void
+put_child(Target *t, const SlicedChild *child, uint32 objid)
+{
+	put_number(t, child->height << 2 | child->kind);
+	if (child->kind == SLICED_CHILD_BORROWED)
+		return;
+	put_number(t, fold((int32) (objid - child->objid)));
+	put_number(t, fold(child->seq));
+	put_number(t, child->len);
+}
+
+static void
+put_item(Target *t, const SlicedItem *item, uint32 *ends, uint32 *last)
+{
+	if (item->bytes != NULL)
+	{
+		put_number(t, item->len << 2 | ITEM_BYTES);
+		if (t->dst != NULL)
+			memcpy(t->dst + t->size, item->bytes, item->len);
+		t->size += item->len;
+		return;
+	}
+	put_number(t, item->len << 2 | (item->child == *last ? ITEM_NEXT : ITEM_RUN));
+	if (item->child != *last)
+		put_number(t, item->child);
+	put_number(t, item->start - ends[item->child]);
+	ends[item->child] = item->start + item->len;
+	*last = item->child;
+}
+
+static uint32
+put_node(char *dst, const SlicedNode *node, uint32 objid)
+{
+	Target		t = {.dst = dst};
+	uint32		last = PG_UINT32_MAX;
+	uint32	   *ends = palloc0((node->nchildren + 1) * sizeof(uint32));
+
+	put_number(&t, node->nchildren << 1 | (node->owns ? 1 : 0));
+	for (uint32 i = 0; i < node->nchildren; i++)
+		put_child(&t, &node->children[i], objid);
+	for (uint32 i = 0; i < node->nitems; i++)
+		put_item(&t, &node->items[i], ends, &last);
+	pfree(ends);
+	return t.size;
+}
+
+uint32
+sliced_node_size(const SlicedNode *node, uint32 objid)
+{
+	return put_node(NULL, node, objid);
+}
+
+void
+sliced_node_encode(char *dst, const SlicedNode *node, uint32 objid)
+{
+	put_node(dst, node, objid);
+}

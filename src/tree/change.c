@@ -1,0 +1,439 @@
+/*
+ * change.c
+ *	  Changes a tree.
+ *
+ * First the root becomes what the change says: runs of what it had, and new bytes.
+ * Then, while edits take too much of a node, those of the child that has most go down
+ * to it: into a node, or into a leaf that is made for a slice.  What has become too
+ * long is divided, as in a B-tree.  At the end nodes that were changed get names,
+ * children first, and what nobody names any more is dropped.
+ */
+#include "postgres.h"
+
+#include "tree/edits.h"
+#include "tree/trim.h"
+
+/* With so many edits in a group each slice of an extent that has some is isolated at once. */
+#define ISOLATE_ALL		64
+
+/* ---- which edits go down ---- */
+
+typedef struct Group
+{
+	Branch	   *branch;
+	int			first;			/* items, with the literals at both ends */
+	int			last;
+	uint32		cost;
+} Group;
+
+static inline bool
+is_literal(const Limb *limb, int i)
+{
+	return i >= 0 && i < limb->nitems && limb->items[i].branch == NULL;
+}
+
+static uint32
+items_cost(const Limb *limb, int first, int last)
+{
+	uint32		cost = 0;
+
+	for (int i = first; i <= last; i++)
+		cost += item_cost(&limb->items[i]);
+	return cost;
+}
+
+/* Could edits go down to it? */
+static bool
+takes_edits(const Limb *limb, const Branch *b)
+{
+	return b->kind == SLICED_CHILD_NODE || (b != limb->slice && b->bytes == NULL);
+}
+
+/* The group that takes most; cost 0: there is none. */
+static Group
+largest_group(Tree *t, Limb *limb)
+{
+	Group		best = {.cost = 0};
+
+	limb_find_spans(t, limb);
+	for (int i = 0; i < limb->nitems; i++)
+	{
+		Branch	   *b = limb->items[i].branch;
+		Group		g;
+
+		if (b == NULL || b->first != i || !takes_edits(limb, b))
+			continue;
+		g = (Group) {.branch = b, .first = b->first, .last = b->last};
+		if (is_literal(limb, g.first - 1))
+			g.first--;
+		if (is_literal(limb, g.last + 1))
+			g.last++;
+		if (g.first == g.last)
+			continue;
+		g.cost = items_cost(limb, g.first, g.last) - COST_RUN;
+		if (g.cost > best.cost)
+			best = g;
+	}
+	return best;
+}
+
+/* ---- dividing ---- */
+
+/* Divide some items into nodes of about 'cost', but never the runs of one child. */
+static Branches
+divide_items(Tree *t, Limb *limb, int first, int last, uint32 cost, uint32 children, uint32 height)
+{
+	Branches	result = {0};
+	Limb	   *part = NULL;
+	uint32		done = 0;
+	uint32		n = 0;
+	int			open = -1;		/* the last item of the children that have begun */
+
+	limb_find_spans(t, limb);
+	for (int i = first; i <= last; i++)
+	{
+		LimbItem   *item = &limb->items[i];
+		Branch	   *b = item->branch != limb->slice ? item->branch : NULL;
+		bool		begins = b != NULL && b->first == i;
+
+		if (part == NULL || (i > open && (done >= cost || (begins && n >= children))))
+		{
+			Branch	   *made = branch_new_node(t, limb->slice);
+
+			made->height = height;
+			part = made->limb;
+			branches_add(&result, made);
+			done = n = 0;
+		}
+		if (b != NULL)
+			open = Max(open, b->last);
+		if (begins)
+			n++;
+		limb_add(part, item);
+		done += item_cost(item) + (begins ? COST_CHILD : 0);
+	}
+	for (int i = 0; i < result.n; i++)
+		result.list[i]->len = result.list[i]->limb->len;
+	return result;
+}
+
+/* What a changed child has become: itself, or what it was divided into. */
+static Branches
+divide_if_too_long(Tree *t, Branch *b)
+{
+	Limb	   *limb = b->limb;
+	Branches	one = {0};
+
+	if (!limb->owns && limb->slice != NULL && limb_cost(t, limb) > t->limits->leaf)
+		return divide_items(t, limb, 0, limb->nitems - 1, t->limits->leaf * 3 / 5, PG_UINT32_MAX, 0);
+	if (limb->slice == NULL && limb_children(t, limb) > t->limits->children)
+		return divide_items(t, limb, 0, limb->nitems - 1, PG_UINT32_MAX, t->limits->children / 2, b->height);
+	branches_add(&one, b);
+	return one;
+}
+
+/* Is it better to write the slice that the node owns anew, with its edits? */
+static bool
+slice_is_worn(Tree *t, Limb *limb)
+{
+	uint32		leaves = limb_nodes(t, limb);
+
+	return limb->len < limb->slice->len / 5 * 4 ||
+		(leaves > 1 && leaves > limb->slice->info.stored / t->limits->stored_per_leaf);
+}
+
+/* Is it a whole extent that need not be copied with its neighbours? */
+static bool
+stands_alone(Tree *t, Limb *limb, const LimbItem *item)
+{
+	const Branch *b = item->branch;
+
+	return b != NULL && b != limb->slice && b->kind == SLICED_CHILD_EXTENT &&
+		item->len == b->len && b->len >= t->limits->small;
+}
+
+/* All of the node as extents: those that are long stay. */
+static Branches
+rewrite_all(Tree *t, Limb *limb)
+{
+	Branches	result = {0};
+
+	for (int i = 0, next; i < limb->nitems; i = next)
+	{
+		next = i + 1;
+		if (stands_alone(t, limb, &limb->items[i]))
+		{
+			branches_add(&result, limb->items[i].branch);
+			continue;
+		}
+		while (next < limb->nitems && !stands_alone(t, limb, &limb->items[next]))
+			next++;
+		branches_add(&result, limb_copy_items(t, limb, i, next - 1));
+	}
+	return result;
+}
+
+/* Neighbours that are short become one extent if they are many, with literals between them. */
+static void
+join_small_neighbours(Tree *t, Limb *limb)
+{
+	for (int i = 0; i < limb->nitems; i++)
+	{
+		Branches	one = {0};
+		uint32		n = 0;
+		int			next;
+
+		for (next = i; next < limb->nitems; next++)
+		{
+			LimbItem   *item = &limb->items[next];
+			Branch	   *b = item->branch;
+
+			if (b == NULL)
+				continue;
+			if (b == limb->slice || b->kind != SLICED_CHILD_EXTENT || item->len != b->len ||
+				b->len >= t->limits->small)
+				break;
+			n++;
+		}
+		if (n >= t->limits->nsmall)
+		{
+			branches_add(&one, limb_copy_items(t, limb, i, next - 1));
+			limb_replace_items(limb, i, next - 1, &one);
+		}
+		else if (next > i)
+			i = next - 1;
+	}
+}
+
+static void settle(Tree *t, Limb *limb);
+
+/* Edits of a slice that have become too long go to nodes below. */
+static void
+leaf_grow(Tree *t, Limb *limb)
+{
+	Branches	parts = divide_items(t, limb, 0, limb->nitems - 1, t->limits->leaf * 3 / 5, PG_UINT32_MAX, 0);
+
+	limb_replace_items(limb, 0, limb->nitems - 1, &parts);
+}
+
+/*
+ * Let the slice of an extent in which most is edited be an extent by itself.  If very much
+ * is edited, so is each slice that has edits.
+ */
+static void
+extent_isolate_slice(Tree *t, Limb *limb, const Group *g)
+{
+	Branch	   *b = g->branch;
+	SlicedTreeSlice *slices = palloc((g->last - g->first + 2) * sizeof(SlicedTreeSlice));
+	int			n = 0;
+	int			best = 0;
+	uint32		most = 0;
+	uint32		cost = 0;
+	uint32		pos = b->seq;	/* in the object */
+
+	for (int i = g->first; i <= g->last; i++)
+	{
+		LimbItem   *item = &limb->items[i];
+		uint32		edited = pos;
+
+		if (item->branch == b)
+			edited = b->seq + item->start;
+		edited = Min(edited, b->seq + b->len - 1);
+		if (n == 0 || edited >= slices[n - 1].start + slices[n - 1].len)
+		{
+			slices[n++] = t->store->slice(t->store->arg, b->objid, edited);
+			cost = 0;
+		}
+		if (item->branch == b)
+			pos = b->seq + item->start + item->len;
+		cost += item_cost(item);
+		if (cost > most)
+		{
+			most = cost;
+			best = n - 1;
+		}
+	}
+	for (int i = 0; i < n; i++)
+	{
+		Branch	   *before;
+		uint32		start = slices[i].start - b->seq;
+
+		if (i != best && g->last - g->first < ISOLATE_ALL)
+			continue;
+		if (start > 0)
+			extent_divide(t, limb, b, start, &before, &b);
+		b->info = slices[i];
+		if (slices[i].len < b->len)
+			extent_divide(t, limb, b, slices[i].len, &before, &b);
+	}
+	pfree(slices);
+}
+
+/* Let the edits of a group go down to its branch. */
+static void
+push_down(Tree *t, Limb *limb, const Group *g)
+{
+	Branch	   *b = g->branch;
+	int			n = g->last - g->first + 1;
+	LimbItem   *edits = &limb->items[g->first];
+	Branch	   *made;
+	Branches	result;
+
+	if (b->kind == SLICED_CHILD_EXTENT)
+	{
+		branch_look(t, b);
+		if (b->info.len < b->len)
+		{
+			extent_isolate_slice(t, limb, g);
+			return;
+		}
+		made = branch_new_node(t, b);
+		made->limb->owns = true;
+		for (int i = 0; i < n; i++)
+			limb_add(made->limb, &edits[i]);
+	}
+	else
+	{
+		Limb	   *old = limb_of(t, b);
+
+		made = branch_new_node(t, old->slice);
+		made->height = b->height;
+		made->limb->owns = old->owns;
+		for (int i = 0; i < old->nitems; i++)
+			limb_add(made->limb, &old->items[i]);
+		limb_apply(t, made->limb, edits, n, b);
+	}
+	settle(t, made->limb);
+	made->len = made->limb->len;
+	if (made->limb->owns && slice_is_worn(t, made->limb))
+		result = rewrite_all(t, made->limb);
+	else
+		result = divide_if_too_long(t, made);
+	limb_replace_items(limb, g->first, g->last, &result);
+}
+
+/* Bring a node below its limits, as far as its children can take what it has too much. */
+static void
+settle(Tree *t, Limb *limb)
+{
+	bool		leaf = limb->slice != NULL && limb_nodes(t, limb) == 0;
+
+	limb_trim_extents(t, limb);
+	join_small_neighbours(t, limb);
+	while (limb_edits_cost(t, limb) > (leaf ? t->limits->leaf : t->limits->literals))
+	{
+		Group		g = largest_group(t, limb);
+
+		if (g.cost == 0)
+			break;
+		push_down(t, limb, &g);
+	}
+	if (leaf && limb->owns && limb_cost(t, limb) > t->limits->leaf)
+		leaf_grow(t, limb);
+}
+
+/* ---- the root ---- */
+
+/* Is all of the value in one slice?  Then its root is a leaf. */
+static void
+root_owns_slice(Tree *t, Limb *root)
+{
+	Branch	   *b = root->nitems > 0 ? root->items[0].branch : NULL;
+
+	if (root->slice != NULL || root->nitems != 1 || b == NULL || b->kind != SLICED_CHILD_EXTENT || b->bytes != NULL)
+		return;
+	branch_look(t, b);
+	if (b->info.len == b->len)
+	{
+		root->slice = b;
+		root->owns = true;
+	}
+}
+
+/* Neighbours of this height, or less, go to nodes below the root if they are many. */
+static void
+group_children(Tree *t, Limb *root, uint32 height)
+{
+	limb_find_spans(t, root);
+	for (int i = 0; i < root->nitems; i++)
+	{
+		uint32		n = 0;
+		int			last;
+
+		for (last = i; last < root->nitems; last++)
+		{
+			Branch	   *b = root->items[last].branch;
+
+			if (b == NULL)
+				continue;
+			if (b->height > height)
+				break;
+			n += b->first == last;
+		}
+		last--;
+		if (n >= t->limits->children / 2)
+		{
+			Branches	parts = divide_items(t, root, i, last, PG_UINT32_MAX, t->limits->children / 2, height + 1);
+
+			limb_replace_items(root, i, last, &parts);
+			i += parts.n - 1;
+			limb_find_spans(t, root);
+		}
+		else if (last > i)
+			i = last;
+	}
+}
+
+static void
+root_settle(Tree *t, Limb *root)
+{
+	Branches	parts;
+
+	settle(t, root);
+	if (root->owns && slice_is_worn(t, root))
+	{
+		parts = rewrite_all(t, root);
+		root->owns = false;
+		root->slice = NULL;
+		limb_replace_items(root, 0, root->nitems - 1, &parts);
+	}
+	for (uint32 height = 0; root->slice == NULL && limb_children(t, root) > t->limits->children; height++)
+		group_children(t, root, height);
+}
+
+void
+sliced_tree_change(SlicedTreeChange *change, const char *root, uint32 size, uint32 objid,
+				   const SlicedTreeRun *runs, int nruns)
+{
+	Tree		t = {.store = change->store, .limits = change->limits};
+	Branch		self = {.kind = SLICED_CHILD_NODE, .objid = objid, .seq = -1};
+	LimbItem   *edits = palloc(Max(nruns, 1) * sizeof(LimbItem));
+	uint32		done = 0;		/* of the old value */
+	Limb	   *limb = self.limb = limb_decode(&t, &self, root, size);
+
+	root_owns_slice(&t, limb);
+	for (int i = 0; i < nruns; i++)
+	{
+		const SlicedTreeRun *run = &runs[i];
+
+		edits[i] = (LimbItem) {.bytes = run->bytes, .len = run->len};
+		if (run->bytes != NULL)
+			continue;
+		/* what goes back, or comes twice, is copied */
+		if (run->start < done)
+		{
+			char	   *bytes = palloc(run->len);
+
+			limb_read(&t, limb, run->start, run->len, bytes);
+			edits[i].bytes = bytes;
+			continue;
+		}
+		edits[i].branch = &self;
+		edits[i].start = run->start;
+		done = run->start + run->len;
+	}
+	limb_apply(&t, limb, edits, nruns, &self);
+	pfree(edits);
+	root_settle(&t, limb);
+	tree_finish(&t, limb, change);
+}

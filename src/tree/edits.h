@@ -1,0 +1,27 @@
+/*
+ * edits.h
+ *	  The items of a limb: what bytes they are, and how they change.
+ */
+#ifndef SLICED_TREE_EDITS_H
+#define SLICED_TREE_EDITS_H
+
+#include "postgres.h"
+
+#include "tree/limbs.h"
+
+/* Copy bytes [start, start + len) of the limb's content. */
+extern void limb_read(Tree *t, Limb *limb, uint32 start, uint32 len, char *dst);
+
+/* Make one new extent of the content of some items. */
+extern Branch *limb_copy_items(Tree *t, Limb *limb, int first, int last);
+
+/* Put all of some branches in the place of items. */
+extern void limb_replace_items(Limb *limb, int first, int last, const Branches *branches);
+
+/*
+ * Make the limb's content what 'edits' says.  Runs of branch 'self' in there are runs of
+ * the old content, and ascend.
+ */
+extern void limb_apply(Tree *t, Limb *limb, const LimbItem *edits, int nedits, const Branch *self);
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * limbs.h
+ *	  A tree in memory, as far as a change has needed it.
+ *
+ * A *limb* is a node in memory, a *branch* one of its children.  Branches are never
+ * freed before the change ends: what has no limb any more is what the change drops.
+ */
+#ifndef SLICED_TREE_LIMBS_H
+#define SLICED_TREE_LIMBS_H
+
+#include "postgres.h"
+
+#include "tree/tree.h"
+
+/* About what they take when encoded. */
+#define COST_RUN		4
+#define COST_LITERAL	2
+#define COST_CHILD		9
+
+typedef struct Limb Limb;
+
+typedef struct Branch
+{
+	SlicedChildKind kind;
+	uint32		height;
+	uint32		objid;
+	int32		seq;
+	uint32		len;
+	bool		is_new;			/* has no rows yet */
+	const char *bytes;			/* extent: of its slices, if it is new */
+	Limb	   *limb;			/* node: if it was loaded, or is new */
+	int			depth;			/* node: levels above it, when it was loaded */
+	struct Branch *lends;		/* node: the slice that its parent has edits of */
+	SlicedTreeSlice info;		/* extent: its first slice; len 0: not known */
+	bool		trimmed;		/* extent: runs of it have gone */
+	bool		divided;		/* extent: others have taken its place */
+	bool		reached;		/* at the end: the new value needs it */
+	int			first;			/* limb_find_spans(): its items in a limb */
+	int			last;
+	int			mark;
+	struct Branch *next;		/* of all */
+} Branch;
+
+typedef struct Branches
+{
+	int			n;
+	Branch	  **list;
+} Branches;
+
+typedef struct LimbItem
+{
+	Branch	   *branch;			/* NULL: literal bytes */
+	const char *bytes;
+	uint32		start;
+	uint32		len;
+} LimbItem;
+
+struct Limb
+{
+	Branch	   *slice;			/* that it has edits of: its own, or borrowed */
+	bool		owns;
+	uint32		len;
+	int			nitems;
+	int			maxitems;
+	LimbItem   *items;
+};
+
+typedef struct Tree
+{
+	const SlicedTreeStore *store;
+	const SlicedTreeLimits *limits;
+	Branch	   *branches;		/* all, in the order in which they came to be */
+	Branch	   *newest;
+	int			marks;			/* how often spans have been found */
+} Tree;
+
+static inline uint32
+item_cost(const LimbItem *item)
+{
+	return item->branch != NULL ? COST_RUN : COST_LITERAL + item->len;
+}
+
+/* ---- branches ---- */
+
+extern Branch *branch_new_extent(Tree *t, const char *bytes, uint32 len);
+
+/* A node without items.  'slice' is what it has edits of, or NULL. */
+extern Branch *branch_new_node(Tree *t, Branch *slice);
+
+extern void branches_add(Branches *branches, Branch *b);
+
+/* Find out which slice an extent begins with. */
+extern void branch_look(Tree *t, Branch *b);
+
+/* ---- limbs ---- */
+
+/* The branch's node; loads it. */
+extern Limb *limb_of(Tree *t, Branch *b);
+
+/* Take apart the node of a branch. */
+extern Limb *limb_decode(Tree *t, const Branch *b, const char *bytes, uint32 size);
+
+/* Take all items away.  The caller has the array, and frees it. */
+extern void limb_clear(Limb *limb);
+
+/* Add an item, joined with the last one if they are one. */
+extern void limb_add(Limb *limb, const LimbItem *item);
+
+/* Find the first and the last item of each branch. */
+extern void limb_find_spans(Tree *t, Limb *limb);
+
+/* How many children it has, how many of them are nodes. */
+extern uint32 limb_children(Tree *t, Limb *limb);
+extern uint32 limb_nodes(Tree *t, Limb *limb);
+
+/* What it takes, and what its edits take: all but one run of each child. */
+extern uint32 limb_cost(Tree *t, Limb *limb);
+extern uint32 limb_edits_cost(Tree *t, Limb *limb);
+
+/* ---- extents ---- */
+
+/*
+ * Divide an extent, which has runs in the limb alone, at byte 'at' of it, where a slice
+ * begins.  A part that has no runs then is dropped at the end.
+ */
+extern void extent_divide(Tree *t, Limb *limb, Branch *b, uint32 at, Branch **before,
+						  Branch **behind);
+
+/* ---- the end ---- */
+
+/* Name what is new, and find what is dropped. */
+extern void tree_finish(Tree *t, Limb *root, SlicedTreeChange *change);
+
+#endif

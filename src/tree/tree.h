@@ -1,0 +1,155 @@
+/*
+ * tree.h
+ *	  Values as trees of edits over slices that stay.
+ *
+ * A value that was changed is a tree of nodes (format/node.h).  Its leaves are
+ * slices, which never change, and the literal bytes in nodes.  A change of the value
+ * writes a new root, and now and then a few other nodes; it never copies a slice,
+ * except when the edits of one have come to take more than it is worth.
+ *
+ * This folder knows no rows, only their names.  It reads through a store (below), and
+ * says what is to be written and what is to be deleted.
+ *
+ * Invariants:
+ * 1.	A name, (object, seq), is given once: a change names all that it writes by a
+ *		new object.
+ * 2.	In the newest version of a value each row has exactly one owner: the node that
+ *		has the extent or the node among its children (the borrowed slice does not
+ *		count).  So who drops the last run of a child deletes its rows, and looks
+ *		nowhere else.
+ * 3.	An extent begins and ends where slices do.
+ */
+#ifndef SLICED_TREE_TREE_H
+#define SLICED_TREE_TREE_H
+
+#include "postgres.h"
+
+#include "format/node.h"
+
+/* Deeper trees are damaged: with every node half full 1 GB takes seven levels. */
+#define SLICED_TREE_DEPTH	24
+
+/* What decides the shape of a tree; nothing of it is needed to read one. */
+typedef struct SlicedTreeLimits
+{
+	uint32		literals;		/* bytes of edits in a node that has children to take them */
+	uint32		leaf;			/* bytes of a node with edits of one slice */
+	uint32		children;		/* of a node */
+	uint32		longest;		/* bytes of a literal; longer ones become slices */
+	uint32		stored_per_leaf;	/* a slice is written anew if it has a leaf for less */
+	uint32		small;			/* neighbours of fewer bytes are joined, ... */
+	uint32		nsmall;			/* ... if they are so many */
+} SlicedTreeLimits;
+
+/* A slice, as its rows have it. */
+typedef struct SlicedTreeSlice
+{
+	uint32		start;			/* where in its object it begins */
+	uint32		len;
+	uint32		stored;			/* bytes when compressed */
+} SlicedTreeSlice;
+
+/* Where a tree's rows are.  These raise errors. */
+typedef struct SlicedTreeStore
+{
+	void	   *arg;
+	/* The bytes of a node, palloc'd. */
+	char	   *(*node) (void *arg, uint32 objid, int32 seq, uint32 *size);
+	/* The slice that has a byte of an object. */
+	SlicedTreeSlice (*slice) (void *arg, uint32 objid, uint32 pos);
+	/* Bytes of an object. */
+	void		(*read) (void *arg, uint32 objid, uint32 start, uint32 len, char *dst);
+	/* Report that something is wrong with a node, or an extent. */
+	void		(*damaged) (void *arg, uint32 objid, int32 seq, SlicedDamage damage);
+} SlicedTreeStore;
+
+/* ---- reading: walk.c ---- */
+
+/* Bytes of an object, or literal ones. */
+typedef struct SlicedTreePiece
+{
+	const char *bytes;			/* good until the walk goes on; NULL: of an object */
+	uint32		objid;
+	uint32		start;
+	uint32		len;
+} SlicedTreePiece;
+
+typedef struct SlicedTreeLevel
+{
+	SlicedNode	node;
+	char	   *bytes;			/* that it was decoded from; NULL: the root's */
+	uint32		objid;			/* that it is of */
+	uint32		next;			/* item */
+	uint32		skip;			/* bytes of its content to pass over */
+	uint32		left;			/* bytes that are wanted behind those */
+	SlicedChild slice;			/* that it owns or borrows; len 0: none */
+} SlicedTreeLevel;
+
+typedef struct SlicedTreeWalk
+{
+	const SlicedTreeStore *store;
+	int			depth;
+	SlicedTreeLevel levels[SLICED_TREE_DEPTH];
+} SlicedTreeWalk;
+
+/* Begin to go through bytes [start, start + len) of the node at 'bytes'. */
+extern void sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store,
+							 const char *bytes, uint32 size, uint32 objid, int32 seq,
+							 uint32 start, uint32 len);
+
+/* The next piece of it, in the order of the value's bytes; false: that was all. */
+extern bool sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece);
+
+/* ---- changing: change.c ---- */
+
+/* A run of the new value: of the old one (bytes is NULL), or new bytes. */
+typedef struct SlicedTreeRun
+{
+	const char *bytes;
+	uint32		start;
+	uint32		len;
+} SlicedTreeRun;
+
+/* A row, or the rows of consecutive slices. */
+typedef struct SlicedTreeName
+{
+	SlicedChildKind kind;
+	uint32		objid;
+	int32		seq;
+	uint32		len;
+} SlicedTreeName;
+
+/* What a change writes: bytes are a node's, or those that slices are made of. */
+typedef struct SlicedTreeWrite
+{
+	SlicedTreeName name;
+	const char *bytes;
+	uint32		size;
+} SlicedTreeWrite;
+
+typedef struct SlicedTreeChange
+{
+	/* in */
+	const SlicedTreeStore *store;
+	const SlicedTreeLimits *limits;
+	uint32		objid;			/* of all that is written */
+	uint32		own;			/* where in that object slices may begin */
+	/* out: to be written in this order, children first */
+	int			nwrites;
+	SlicedTreeWrite *writes;
+	/* the root, which has no name: it is the head's */
+	const char *root;
+	uint32		root_size;
+	/* to be deleted */
+	int			ndrops;
+	SlicedTreeName *drops;
+} SlicedTreeChange;
+
+/*
+ * Change the value whose root is at 'root' (of object 'objid') to one that consists
+ * of runs.  Results are in the current memory context.
+ */
+extern void sliced_tree_change(SlicedTreeChange *change, const char *root, uint32 size,
+							   uint32 objid, const SlicedTreeRun *runs, int nruns);
+
+#endif

@@ -1,0 +1,509 @@
+/*
+ * test_tree.c
+ *	  Trees of edits: random changes against a plain copy of the value.
+ *
+ * The store is in memory.  After each change the value must be what it should be, and
+ * each row must have one owner: what the tree names is what is there.
+ */
+#include "postgres.h"
+
+#include "tree/tree.h"
+#include "unit.h"
+
+#define MAX_ROWS	200000
+
+/* In the server a change has a memory context. */
+const char *__asan_default_options(void);
+
+const char *
+__asan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+
+typedef struct Row
+{
+	SlicedChildKind kind;
+	uint32		objid;
+	int32		seq;
+	uint32		len;			/* of the content */
+	uint32		size;
+	char	   *bytes;
+} Row;
+
+static Row	rows[MAX_ROWS];
+static int	nrows;
+static uint32 slice_len;
+
+static uint32 seed = 1;
+
+static uint32
+rnd(uint32 n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return n == 0 ? 0 : (uint32) (((uint64) seed * n) >> 32);
+}
+
+/* ---- the store ---- */
+
+static Row *
+find(SlicedChildKind kind, uint32 objid, int32 pos)
+{
+	for (int i = nrows - 1; i >= 0; i--)
+	{
+		Row		   *r = &rows[i];
+
+		if (r->kind == kind && r->objid == objid &&
+			(kind == SLICED_CHILD_NODE ? r->seq == pos : r->seq <= pos && pos < (int64) r->seq + r->len))
+			return r;
+	}
+	printf("# no row of kind %d, object %u, at %d\n", kind, objid, pos);
+	abort();
+}
+
+static char *
+store_node(void *arg, uint32 objid, int32 seq, uint32 *size)
+{
+	Row		   *r = find(SLICED_CHILD_NODE, objid, seq);
+	char	   *copy = palloc(r->size);
+
+	*size = r->size;
+	return memcpy(copy, r->bytes, r->size);
+}
+
+static SlicedTreeSlice
+store_slice(void *arg, uint32 objid, uint32 pos)
+{
+	Row		   *r = find(SLICED_CHILD_EXTENT, objid, pos);
+
+	return (SlicedTreeSlice) {r->seq, r->len, r->len * 35 / 100 + 20};
+}
+
+static void
+store_read(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
+{
+	while (len > 0)
+	{
+		Row		   *r = find(SLICED_CHILD_EXTENT, objid, start);
+		uint32		n = Min(len, r->seq + r->len - start);
+
+		memcpy(dst, r->bytes + start - r->seq, n);
+		start += n;
+		len -= n;
+		dst += n;
+	}
+}
+
+static void
+store_damaged(void *arg, uint32 objid, int32 seq, SlicedDamage damage)
+{
+	printf("# damage %d in object %u at %d\n", damage, objid, seq);
+	abort();
+}
+
+static const SlicedTreeStore store = {NULL, store_node, store_slice, store_read, store_damaged};
+
+static void
+add_row(SlicedChildKind kind, uint32 objid, int32 seq, uint32 len, const char *bytes, uint32 size)
+{
+	Assert(nrows < MAX_ROWS);
+	rows[nrows] = (Row) {kind, objid, seq, len, size, malloc(size + 1)};
+	memcpy(rows[nrows++].bytes, bytes, size);
+}
+
+/* WAL of a row, about: heap and index, a page's worth at most each. */
+static uint32
+wal_of(SlicedChildKind kind, uint32 size)
+{
+	if (kind == SLICED_CHILD_NODE)
+		return size + 20 + 130;
+	return size * 35 / 100 + 40 + (size * 35 / 100 / 2000 + 1) * 130;
+}
+
+static uint32
+add_extent(uint32 objid, uint32 seq, const char *bytes, uint32 len)
+{
+	uint32		wal = 0;
+
+	for (uint32 done = 0, n; done < len; done += n)
+	{
+		n = Min(slice_len, len - done);
+		add_row(SLICED_CHILD_EXTENT, objid, seq + done, n, bytes + done, n);
+		wal += wal_of(SLICED_CHILD_EXTENT, n);
+	}
+	return wal;
+}
+
+/* All rows with these names must be there. */
+static uint32
+drop_rows(const SlicedTreeName *name)
+{
+	uint32		done = 0;
+	uint32		wal = 0;
+
+	for (int i = 0; i < nrows && done < name->len; i++)
+	{
+		Row		   *r = &rows[i];
+
+		if (r->kind != name->kind || r->objid != name->objid ||
+			(r->kind == SLICED_CHILD_NODE ? r->seq != name->seq :
+			 r->seq < name->seq || r->seq >= (int64) name->seq + name->len))
+			continue;
+		done += r->len;
+		wal += 60;
+		free(r->bytes);
+		rows[i--] = rows[--nrows];
+	}
+	check(done == name->len);
+	return wal;
+}
+
+/* ---- a value ---- */
+
+typedef struct Value
+{
+	uint32		id;
+	char	   *root;
+	uint32		root_size;
+	char	   *bytes;			/* as it should be */
+	uint32		len;
+} Value;
+
+static uint32 last_id = 100;
+
+static void
+value_make(Value *v, uint32 len)
+{
+	SlicedChild child = {.kind = SLICED_CHILD_EXTENT, .objid = ++last_id, .len = len};
+	SlicedItem	item = {.len = len};
+	SlicedNode	node = {.nchildren = 1, .nitems = 1, .len = len, .children = &child, .items = &item};
+
+	nrows = 0;
+	v->id = last_id;
+	v->len = len;
+	v->bytes = malloc(len + 1);
+	for (uint32 i = 0; i < len; i++)
+		v->bytes[i] = rnd(256);
+	add_extent(v->id, 0, v->bytes, len);
+	v->root_size = sliced_node_size(&node, v->id);
+	v->root = malloc(v->root_size);
+	sliced_node_encode(v->root, &node, v->id);
+}
+
+static void
+value_free(Value *v)
+{
+	free(v->root);
+	free(v->bytes);
+	for (int i = 0; i < nrows; i++)
+		free(rows[i].bytes);
+	nrows = 0;
+}
+
+/* Is it what it should be? */
+static void
+value_check(const Value *v, uint32 start, uint32 len)
+{
+	static SlicedTreeWalk walk;
+	SlicedTreePiece piece;
+	char	   *read = malloc(len + 1);
+	uint32		done = 0;
+
+	sliced_tree_walk(&walk, &store, v->root, v->root_size, v->id, -1, start, len);
+	while (sliced_tree_next(&walk, &piece))
+	{
+		Assert(done + piece.len <= len);
+		if (piece.bytes != NULL)
+			memcpy(read + done, piece.bytes, piece.len);
+		else
+			store_read(NULL, piece.objid, piece.start, piece.len, read + done);
+		done += piece.len;
+	}
+	check(done == len && memcmp(read, v->bytes + start, len) == 0);
+	free(read);
+}
+
+typedef struct Shape
+{
+	uint64		named;			/* bytes of rows' content */
+	int			nodes;
+	int			depth;
+} Shape;
+
+static void
+look_at(const char *bytes, uint32 size, uint32 objid, uint32 borrowed, int depth, Shape *s)
+{
+	SlicedNode	node;
+
+	check(sliced_node_decode(&node, bytes, size, objid, borrowed) == SLICED_SOUND);
+	check(size <= SLICED_NODE_MAX);
+	s->depth = Max(s->depth, depth);
+	for (uint32 i = 0; i < node.nchildren; i++)
+	{
+		SlicedChild *c = &node.children[i];
+		Row		   *r;
+
+		if (c->kind == SLICED_CHILD_BORROWED)
+			continue;
+		s->named += c->len;
+		r = find(c->kind, c->objid, c->seq);
+		check(r->seq == c->seq);
+		if (c->kind == SLICED_CHILD_NODE)
+		{
+			s->nodes++;
+			check(r->len == c->len);
+			look_at(r->bytes, r->size, r->objid, node.owns ? node.children[0].len : borrowed, depth + 1, s);
+		}
+		else
+		{
+			/* it ends where a slice does */
+			r = find(c->kind, c->objid, c->seq + c->len - 1);
+			check((uint32) r->seq + r->len == c->seq + c->len);
+			check(!node.owns || i > 0 || find(c->kind, c->objid, c->seq)->len == c->len);
+		}
+	}
+	sliced_node_free(&node);
+}
+
+/* Names are unique, so if all that is named is there and sums are equal nothing has two owners or none. */
+static Shape
+owners_check(const Value *v)
+{
+	Shape		s = {0};
+	uint64		there = 0;
+
+	look_at(v->root, v->root_size, v->id, 0, 0, &s);
+	for (int i = 0; i < nrows; i++)
+		there += rows[i].len;
+	check(there == s.named);
+	return s;
+}
+
+/* Change the value; returns bytes of WAL. */
+static uint32
+value_change(Value *v, const SlicedTreeLimits *limits, const SlicedTreeRun *runs, int nruns)
+{
+	SlicedTreeChange change = {.store = &store, .limits = limits, .objid = ++last_id, .own = 1};
+	uint32		wal;
+	uint32		len = 0;
+	char	   *bytes;
+
+	sliced_tree_change(&change, v->root, v->root_size, v->id, runs, nruns);
+	for (int i = 0; i < nruns; i++)
+		len += runs[i].len;
+	bytes = malloc(len + 1);
+	len = 0;
+	for (int i = 0; i < nruns; i++)
+	{
+		memcpy(bytes + len, runs[i].bytes != NULL ? runs[i].bytes : v->bytes + runs[i].start, runs[i].len);
+		len += runs[i].len;
+	}
+	/* the head: new, and the old one deleted; the row's own update is not counted */
+	wal = change.root_size + 32 + 130 + 60;
+	for (int i = 0; i < change.nwrites; i++)
+	{
+		SlicedTreeWrite *w = &change.writes[i];
+
+		if (w->name.kind == SLICED_CHILD_EXTENT)
+			wal += add_extent(w->name.objid, w->name.seq, w->bytes, w->size);
+		else
+		{
+			add_row(w->name.kind, w->name.objid, w->name.seq, w->name.len, w->bytes, w->size);
+			wal += wal_of(w->name.kind, w->size);
+		}
+	}
+	for (int i = 0; i < change.ndrops; i++)
+		wal += drop_rows(&change.drops[i]);
+	free(v->root);
+	free(v->bytes);
+	v->root = memcpy(malloc(change.root_size), change.root, change.root_size);
+	v->root_size = change.root_size;
+	v->id = change.objid;
+	v->bytes = bytes;
+	v->len = len;
+	return wal;
+}
+
+/* Put 'n' new bytes in the place of 'old' ones. */
+static uint32
+value_splice(Value *v, const SlicedTreeLimits *limits, uint32 at, uint32 old, uint32 n)
+{
+	SlicedTreeRun runs[3];
+	int			nruns = 0;
+	char	   *new = palloc(n + 1);
+
+	for (uint32 i = 0; i < n; i++)
+		new[i] = rnd(256);
+	if (at > 0)
+		runs[nruns++] = (SlicedTreeRun) {NULL, 0, at};
+	if (n > 0)
+		runs[nruns++] = (SlicedTreeRun) {new, 0, n};
+	if (at + old < v->len)
+		runs[nruns++] = (SlicedTreeRun) {NULL, at + old, v->len - at - old};
+	return value_change(v, limits, runs, nruns);
+}
+
+/* ---- tests ---- */
+
+static const SlicedTreeLimits tiny = {
+	.literals = 24, .leaf = 60, .children = 4, .longest = 20, .stored_per_leaf = 40, .small = 30, .nsmall = 4
+};
+
+static void
+random_changes(void)
+{
+	for (int round = 0; round < 60; round++)
+	{
+		Value		v;
+
+		slice_len = 64 << rnd(4);
+		value_make(&v, 500 + rnd(6000));
+		for (int i = 0; i < 150; i++)
+		{
+			uint32		at = rnd(v.len + 1);
+			uint32		old = rnd(rnd(8) == 0 ? v.len / 2 : 12);
+			uint32		n = rnd(rnd(10) == 0 ? 900 : 12);
+
+			old = Min(old, v.len - at);
+
+			if (v.len - old + n == 0)
+				continue;
+			value_splice(&v, &tiny, at, old, n);
+			value_check(&v, 0, v.len);
+			at = rnd(v.len);
+			value_check(&v, at, rnd(v.len - at + 1));
+			owners_check(&v);
+			if (v.len < 100)
+				value_splice(&v, &tiny, rnd(v.len), 0, 3000);
+			if (unit_failed_here)
+			{
+				printf("# round %d, change %d\n", round, i);
+				return;
+			}
+		}
+		value_free(&v);
+	}
+}
+
+/* Many edits in one change, of which some go back. */
+static void
+many_edits(void)
+{
+	for (int round = 0; round < 60; round++)
+	{
+		Value		v;
+
+		slice_len = 64 << rnd(4);
+		value_make(&v, 3000 + rnd(6000));
+		for (int i = 0; i < 12; i++)
+		{
+			SlicedTreeRun runs[400];
+			int			n = 0;
+			uint32		pos = 0;
+
+			while (pos < v.len && n < 390)
+			{
+				uint32		len = 1 + rnd(40);
+				uint32		left_out = rnd(3) == 0 ? rnd(30) : 0;
+
+				pos = Min(pos + left_out, v.len - 1);
+				if (rnd(2) == 0)
+					runs[n++] = (SlicedTreeRun) {"new bytes of this and that length", 0, 1 + rnd(33)};
+				runs[n++] = (SlicedTreeRun) {NULL, pos, Min(len, v.len - pos)};
+				if (rnd(20) == 0)
+					runs[n++] = (SlicedTreeRun) {NULL, rnd(pos + 1), 1};
+				pos += len;
+			}
+			if (pos < v.len)
+				runs[n++] = (SlicedTreeRun) {NULL, pos, v.len - pos};
+			value_change(&v, &tiny, runs, n);
+			value_check(&v, 0, v.len);
+			owners_check(&v);
+			if (unit_failed_here)
+			{
+				printf("# round %d, change %d\n", round, i);
+				return;
+			}
+		}
+		value_free(&v);
+	}
+}
+
+/* Slices of which nothing is needed go, and those of which little is are copied. */
+static void
+gaps_are_freed(void)
+{
+	Value		v;
+
+	slice_len = 64;
+	value_make(&v, 6400);
+	value_splice(&v, &tiny, 1000, 4000, 0);
+	value_check(&v, 0, v.len);
+	check(owners_check(&v).named < 2400 + 2 * 64);
+	value_splice(&v, &tiny, 0, 2350, 0);
+	value_check(&v, 0, v.len);
+	check(owners_check(&v).named < 50 + 64);
+	value_free(&v);
+}
+
+static const SlicedTreeLimits usual = {
+	.literals = 200, .leaf = 1000, .children = 16, .longest = 256, .stored_per_leaf = 2048, .small = 8192, .nsmall = 6
+};
+
+/* A slice with very many edits is written anew. */
+static void
+slices_wear_out(void)
+{
+	Value		v;
+
+	slice_len = 128 * 1024;
+	value_make(&v, 100 * 1000);
+	for (int i = 0; i < 6000; i++)
+		value_splice(&v, &usual, rnd(v.len - 8), 8, 8);
+	value_check(&v, 0, v.len);
+	check(owners_check(&v).nodes < 30);
+	value_free(&v);
+}
+
+/* Bytes of WAL for a change, at most, with the limits that are meant for use. */
+static void
+changes_are_cheap(void)
+{
+	static const struct
+	{
+		uint32		old;
+		uint32		new;
+		uint32		mean;
+	}			kinds[] = {{8, 8, 1500}, {90, 100, 3500}, {0, 236, 3500}, {200, 0, 1500}};
+
+	slice_len = 128 * 1024;
+	for (uint32 len = 20 * 1000; len <= 2000 * 1000; len *= 10)
+		for (int k = 0; k < lengthof(kinds); k++)
+		{
+			Value		v;
+			uint64		wal = 0;
+			uint32		n = Min(600, len / 400);
+			Shape		shape;
+
+			value_make(&v, len);
+			for (uint32 i = 0; i < n; i++)
+				wal += value_splice(&v, &usual, rnd(v.len - kinds[k].old), kinds[k].old, kinds[k].new);
+			value_check(&v, 0, v.len);
+			shape = owners_check(&v);
+			check(wal / n <= kinds[k].mean);
+			check(shape.depth <= 4);
+			value_free(&v);
+		}
+}
+
+int
+main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	run_test(random_changes);
+	run_test(many_edits);
+	run_test(gaps_are_freed);
+	run_test(slices_wear_out);
+	run_test(changes_are_cheap);
+	return unit_failures != 0;
+}
