@@ -1,6 +1,10 @@
-"""What pg_sliced has to reach, as ratios measured in one run: value <= limit is met."""
+"""What pg_sliced has to reach, mostly as ratios measured in one run: value <= limit is met.
+
+A goal that is missed is reported and fails nothing, so what is not reached yet can stand here.
+"""
 
 from bench import size_name
+from idioms import asks
 
 TIME, SIZE, BUFFERS = "cpu ms", "MB", "buffers"
 
@@ -151,6 +155,22 @@ GOALS = [
      ratios("keys", "sliced lz4", "heap lz4", TIME)),
     ("parts", "part of a jsonb changed, of any size: WAL, bytes", 1000, most("parts", "WAL B")),
     ("parts", "part of a jsonb changed, sliced / heap: time", 1.1, most_of_heap("parts", "cpu us")),
+    ("idioms", "usual update, some 10 new bytes: WAL, bytes", 1500,
+     absolute("idioms", "sliced lz4", "WAL B", asks("short"))),
+    ("idioms", "usual update, some 10 new bytes: WAL of 19 in 20", 3000,
+     absolute("idioms", "sliced lz4", "p95 WAL B", asks("short"))),
+    ("idioms", "usual update, 100 to 250 bytes or 2 edits: WAL, bytes", 3500,
+     absolute("idioms", "sliced lz4", "WAL B", asks("long"))),
+    ("idioms", "usual update, 100 to 250 bytes or 2 edits: WAL of 19 in 20", 6000,
+     absolute("idioms", "sliced lz4", "p95 WAL B", asks("long"))),
+    ("idioms", "usual update of fixed length, or an append: WAL, bytes", 1000,
+     absolute("idioms", "sliced lz4", "WAL B", asks("fixed"))),
+    ("idioms", "one line in 100: WAL / (1,500 + 30 a line + the lines)", 1.0,
+     absolute("idioms", "sliced lz4", "WAL / lines")),
+    ("idioms", "chat, 5 MB for 2,000 messages: WAL of a message, bytes", 2500,
+     absolute("idioms", "sliced lz4", "WAL B", contains("chat"))),
+    ("idioms", "usual update, sliced / heap: time", 1.0,
+     ratios("idioms", "sliced lz4", "heap lz4", TIME)),
     ("apis", "load of real jsonb, sliced / heap lz4: time", 0.9,
      ratios("apis", "sliced lz4", "heap lz4", TIME, contains("COPY"))),
     ("apis", "parts or all of real jsonb, sliced / heap: time", 1.05,

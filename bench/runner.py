@@ -5,7 +5,8 @@ import os
 import sys
 import time
 
-import workloads, appends, changes, copying, convert, jsonb, arrays, apis, dictionaries, spill, overview      # registers them
+import workloads, appends, changes, copying, convert, jsonb, arrays     # registers them
+import idioms, apis, dictionaries, spill, overview
 from bench import WORKLOADS, Bench
 from goals import GOALS
 from plot import plot

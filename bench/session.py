@@ -23,18 +23,18 @@ class Session:
         self.connection = psycopg.connect(dbname=database, autocommit=True, prepare_threshold=None)
         self.pid = self.connection.info.backend_pid
 
-    def run(self, sql):
+    def run(self, sql, parameters=None):
         """Run one command; its rows."""
         try:
-            cursor = self.connection.execute(sql)
+            cursor = self.connection.execute(sql, parameters)
         except psycopg.Error as e:
             raise Error(f"{e}\n{sql[:500]}") from e
         return cursor.fetchall() if cursor.description else []
 
-    def time(self, sql):
+    def time(self, sql, parameters=None):
         """Milliseconds until the answer is here."""
         begin = time.perf_counter()
-        self.run(sql)
+        self.run(sql, parameters)
         return (time.perf_counter() - begin) * 1000
 
     def value(self, sql):
@@ -74,6 +74,14 @@ class Session:
         before = self.cpu()
         ms = self.time(sql)
         return {"ms": ms, "cpu ms": ms if before is None else self.cpu() - before}
+
+    def wal(self):
+        """Where the WAL ends: only differences mean something."""
+        return int(self.value("SELECT pg_current_wal_insert_lsn() - '0/0'"))
+
+    def redo(self):
+        """Where the WAL of the last checkpoint begins."""
+        return self.value("SELECT redo_lsn FROM pg_control_checkpoint()")
 
     def with_wal(self, sql):
         """The same and megabytes of WAL."""
