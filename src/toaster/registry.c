@@ -53,7 +53,7 @@ static HTAB *types;
 static uint64 registry_generation = 0;	/* in which they were found; 0: never */
 static uint64 generation = 1;
 
-const SlicedToaster sliced_plain_toaster = {.api = SLICED_TOASTER_API};
+const SlicedToaster sliced_plain_toaster = {.api = SLICED_TOASTER_API, .policy = {.patches = true}};
 
 PG_FUNCTION_INFO_V1(sliced_plain_toaster_handler);
 

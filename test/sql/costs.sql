@@ -115,6 +115,15 @@ SELECT elements.a = sent.a AS same, elements.a[1077], elements.a[1007] FROM elem
 SELECT * FROM sliced.verify('elements');
 DROP TABLE elements, sent;
 
+-- a digit of a random object in a long document, as a part, or in a json that is sent as a whole
+CREATE TABLE items (id int PRIMARY KEY, n int, doc jsonb, sent json) USING sliced;
+INSERT INTO items SELECT 1, 0, d, d FROM (SELECT jsonb_build_object('items', jsonb_agg(jsonb_build_object('sku', md5(i::text), 'qty', i % 9 + 1, 'note', md5((i * 3)::text)))) d
+    FROM generate_series(1, 3000) i) s;
+CALL costs('UPDATE items SET n = n + 1, doc = jsonb_set(doc, ARRAY[''items'', (n * 7919 % 3000)::text, ''qty''], to_jsonb(n % 9 + 1))', 1200, 150, true);
+CALL costs('UPDATE items SET n = n + 1, sent = jsonb_set(sent::jsonb, ARRAY[''items'', (n * 7919 % 3000)::text, ''qty''], to_jsonb(n % 9 + 1))::json', 1200, 100, true);
+SELECT * FROM sliced.verify('items');
+DROP TABLE items;
+
 -- reading all of a document takes one descent and its rows, whatever the order in which it is stored
 CREATE TABLE regions (doc jsonb) USING sliced;
 INSERT INTO regions SELECT jsonb_object_agg(k, v) FROM (

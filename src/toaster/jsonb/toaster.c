@@ -155,7 +155,8 @@ static const SlicedToaster toaster = {
 		/* we expect many short changes */
 		.pieces = SLICED_DOCUMENT_PIECES,
 		.pieces_each = SLICED_DOCUMENT_PIECES_EACH,
-		.pieces_max = SLICED_DOCUMENT_PIECES_MAX
+		.pieces_max = SLICED_DOCUMENT_PIECES_MAX,
+		.patches = true
 	},
 	.difference = sliced_jsonb_difference,
 	.swaps = swaps,
