@@ -53,6 +53,29 @@ def whole(b):
         set_all(b, size, "jsonb", "document(i, i, {size})", DOCUMENTS)
 
 
+# Texts in which only a few places have changed: in the middle of each of n parts some bytes make way for ten others.
+PLACES = ("(SELECT string_agg(overlay(substr(body, 1 + k * ({{size}} / {n}), {{size}} / {n}) PLACING '0123456789'"
+          " FROM {{size}} / {n} / 2 FOR {removed}), '' ORDER BY k) FROM generate_series(0, {n} - 1) k)")
+
+# All letters are others, so that nothing is the same but compresses as well.
+OTHER = "translate(body, 'abcdefghijklmnopqrstuvwxyz0123456789', '3456789012mnopqrstuvwxyzabcdefghijkl')"
+
+EDITS = [("10 bytes changed", "body", PLACES.format(n=1, removed=10)),
+         ("2 times 10 bytes changed", "body", PLACES.format(n=2, removed=10)),
+         ("2 times 10 bytes added", "body", PLACES.format(n=2, removed=0)),
+         ("20 times 10 bytes added", "body", PLACES.format(n=20, removed=0)),
+         ("100 times 10 bytes changed", "body", PLACES.format(n=100, removed=10)),
+         ("100 times 10 bytes added", "body", PLACES.format(n=100, removed=0)),
+         ("nothing in common", "body", OTHER)]
+
+
+@workload
+def edits(b):
+    """Texts set as a whole that have changed in some places: what one takes, computing the new value included"""
+    for size in (10 * KB, 100 * KB, MB, 10 * MB):
+        set_all(b, size, "text", "log_text(i, {size})", EDITS)
+
+
 def make_documents(b):
     """A function that makes documents of other texts for each i, and other numbers for each n."""
     maker = Maker("whole")

@@ -347,7 +347,7 @@ all_tests_of() {
 # lengths, and nearly all values are too long for a dictionary.
 not_when_tiny() {
     case $(is_tiny && echo "$1") in
-        regress) echo 'costs|arrays|dictionaries|statistics' ;;
+        regress) echo 'costs|arrays|dictionaries|differences|statistics' ;;
         isolation) echo training ;;
         *) echo ' ' ;;
     esac

@@ -242,6 +242,12 @@
 /* Values up to this length are read at once. */
 #define SLICED_COMPARE_WHOLE		SLICED_LIMIT(32 * 1024, 128)
 
+/* Shorter runs that two values have in common are not worth an entry, but at both ends. */
+#define SLICED_COMMON_RUN			SLICED_LIMIT(128, 16)
+
+/* Bytes of each sample of the old value, where the two differ for long. */
+#define SLICED_COMMON_SAMPLE		SLICED_LIMIT(16 * 1024, 256)
+
 /* It is worth looking closer, into a document, at more than so many bytes that differ. */
 #define SLICED_COMPARE_CLOSER		SLICED_LIMIT(1024, 16)
 
@@ -294,7 +300,8 @@
 /* Bytes of a promise that are copied at a time into a document. */
 #define SLICED_DOCUMENT_STEP		SLICED_LIMIT(4096, 64)
 
-#if SLICED_COMPARE_FIRST > SLICED_COMPARE_STEP || SLICED_COMPARE_WHOLE > SLICED_COMPARE_STEP
+#if SLICED_COMPARE_FIRST > SLICED_COMPARE_STEP || SLICED_COMPARE_WHOLE > SLICED_COMPARE_STEP || \
+	SLICED_COMMON_SAMPLE > SLICED_COMPARE_STEP
 #error "what is compared at once must fit in one step"
 #endif
 

@@ -12,11 +12,11 @@
 #include "format/pointer.h"
 #include "toaster/api.h"
 #include "toaster/column.h"
-#include "toaster/difference.h"
 #include "toaster/registry.h"
 #include "toaster/subscript.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
+#include "value/same_bytes.h"
 #include "value/document.h"
 #include "value/result.h"
 

@@ -2,11 +2,11 @@
  * difference.c
  *	  Finds what a new value has in common with the one it replaces.
  *
- * That is their beginning and their end and, for some types, whatever their
- * structure tells.  Comparing means reading the old value, which is several times
- * cheaper than writing the new one, and it stops where the two differ.  But if
- * they always differ, even that is wasted.  So we try a column less and less
- * often while its values have nothing in common.
+ * For some types that is their beginning, their end, and whatever their structure tells.
+ * The bytes of others are compared in all places (value/common_runs.c).  Comparing means
+ * reading the old value, which is several times cheaper than writing the new one, and it
+ * stops where little is the same.  But if the values always differ, even that is wasted.
+ * So we try a column less and less often while its values have nothing in common.
  */
 #include "postgres.h"
 
@@ -15,8 +15,10 @@
 #include "base/limits.h"
 #include "format/pointer.h"
 #include "store/change.h"
+#include "miscadmin.h"
 #include "store/reader.h"
 #include "toaster/difference.h"
+#include "value/common_runs.h"
 #include "value/document.h"
 
 /* How a column has done.  Columns share entries if they must. */
@@ -48,107 +50,89 @@ remember_outcome(Experience *e, bool found)
 	e->skip = e->failures > 2 ? (1 << e->failures) - 1 : 0;
 }
 
-uint32
-sliced_common_prefix(const char *a, const char *b, uint32 n)
-{
-	uint32		i = 0;
-
-	while (i + sizeof(uint64) <= n && memcmp(a + i, b + i, sizeof(uint64)) == 0)
-		i += sizeof(uint64);
-	while (i < n && a[i] == b[i])
-		i++;
-	return i;
-}
-
-uint32
-sliced_common_suffix(const char *a, const char *b, uint32 n)
-{
-	uint32		i = 0;
-
-	while (i + sizeof(uint64) <= n &&
-		   memcmp(a - i - sizeof(uint64), b - i - sizeof(uint64), sizeof(uint64)) == 0)
-		i += sizeof(uint64);
-	while (i < n && a[-1 - (int64) i] == b[-1 - (int64) i])
-		i++;
-	return i;
-}
-
-typedef struct Comparison
+typedef struct OldValue
 {
 	Relation	toastrel;
-	Oid			oldid;
-	uint32		oldlen;
-	const char *old;			/* all of it, if it is short */
-	const char *raw;
-	uint32		len;
-	char	   *work;			/* for SLICED_COMPARE_STEP bytes, or all */
-} Comparison;
+	Oid			valueid;
+} OldValue;
+
+/* False if they cannot be read: a damaged value can be replaced like any other. */
+static bool
+read_old_bytes(void *arg, uint32 start, uint32 end, char *dest)
+{
+	OldValue   *old = arg;
+	instr_time	began = sliced_reading_begin();
+	bool		ok = sliced_value_try_read(old->toastrel, SLICED_SEE_READABLE, old->valueid, start,
+										   end - start, dest) == SLICED_SOUND;
+
+	CHECK_FOR_INTERRUPTS();
+	if (ok)
+		sliced_reading_end(RelationGetRelid(old->toastrel), began, false);
+	return ok;
+}
+
+static SlicedRope *
+rope_of_runs(const struct varatt_external *old, const SlicedCommonRuns *found, const char *raw,
+			 uint32 len)
+{
+	SlicedRope *rope = sliced_rope_make(old);
+	uint32		done = 0;
+
+	for (int i = 0; i < found->nruns; i++)
+	{
+		const SlicedCommonRun *run = &found->runs[i];
+
+		sliced_rope_add_bytes(rope, raw + done, run->new_start - done);
+		sliced_rope_add_base(rope, run->old_start, run->len);
+		done = run->new_start + run->len;
+	}
+	sliced_rope_add_bytes(rope, raw + done, len - done);
+	return rope;
+}
 
 /*
- * Bytes [start, end) of the old value, at most SLICED_COMPARE_STEP; NULL if they
- * cannot be read: a damaged value can be replaced like any other.
+ * Compare the bytes, whatever they mean.  NULL if less than a quarter is the same, which
+ * is not worth being shared: see store/change.c.  '*new' is how many are not the same.
  */
-static const char *
-old_bytes(Comparison *c, uint32 start, uint32 end)
+static SlicedRope *
+compare_bytes(const SlicedToaster *toaster, const struct varatt_external *old, const char *raw,
+			  uint32 len, uint32 *new)
 {
-	instr_time	began;
-	bool		ok;
+	OldValue	value = {.valueid = old->va_valueid};
+	SlicedOldBytes bytes = {
+		.len = sliced_pointer_size(old),
+		.read = read_old_bytes,
+		.arg = &value
+	};
+	SlicedCommonRuns found;
+	SlicedRope *rope = NULL;
+	char	   *whole = NULL;
 
-	if (c->old != NULL)
-		return c->old + start;
-	began = sliced_reading_begin();
-	ok = sliced_value_try_read(c->toastrel, SLICED_SEE_READABLE, c->oldid, start, end - start,
-							   c->work) == SLICED_SOUND;
-	if (ok)
-		sliced_reading_end(RelationGetRelid(c->toastrel), began, false);
-	return ok ? c->work : NULL;
-}
-
-static uint32
-find_prefix(Comparison *c)
-{
-	uint32		limit = Min(c->oldlen, c->len);
-	uint32		done = 0;
-
-	while (done < limit)
+	value.toastrel = table_open(old->va_toastrelid, AccessShareLock);
+	/* what is looked at from both ends is decompressed at once if it is one slice */
+	if (toaster->difference == NULL && bytes.len <= SLICED_COMPARE_STEP)
 	{
-		uint32		end = Min(limit, done == 0 ? SLICED_COMPARE_FIRST : done - done % SLICED_COMPARE_STEP + SLICED_COMPARE_STEP);
-		const char *old = old_bytes(c, done, end);
-		uint32		n;
-
-		if (old == NULL)
-			break;
-		n = sliced_common_prefix(old, c->raw + done, end - done);
-		done += n;
-		if (done < end)
-			break;
+		whole = palloc(bytes.len);
+		if (read_old_bytes(&value, 0, bytes.len, whole))
+			bytes.bytes = whole;
 	}
-	return done;
-}
+	/* where the structure is looked at next, in a document it is at hand */
+	else if (bytes.len <= SLICED_COMPARE_WHOLE)
+		bytes.bytes = sliced_document_try_read(old);
+	sliced_common_runs_find(&found, &bytes, raw, len, toaster->difference == NULL);
+	if (whole != NULL)
+		pfree(whole);
+	table_close(value.toastrel, NoLock);
 
-static uint32
-find_suffix(Comparison *c, uint32 prefix)
-{
-	uint32		limit = Min(c->oldlen, c->len) - prefix;
-	uint32		done = 0;
-
-	while (done < limit)
-	{
-		uint32		end = c->oldlen - done;
-		uint32		start = done == 0 ? end - Min(end, SLICED_COMPARE_FIRST) : (end - 1) - (end - 1) % SLICED_COMPARE_STEP;
-		const char *old;
-		uint32		n;
-
-		start = Max(start, c->oldlen - limit);
-		old = old_bytes(c, start, end);
-		if (old == NULL)
-			break;
-		n = sliced_common_suffix(old + (end - start), c->raw + c->len - done, end - start);
-		done += n;
-		if (n < end - start)
-			break;
-	}
-	return done;
+	*new = len - found.shared;
+	if (found.shared >= len / 4 + 1)
+		rope = rope_of_runs(old, &found, raw, len);
+	if (found.runs != NULL)
+		pfree(found.runs);
+	/* if pieces are joined since there are so many, much is read and written again */
+	if (rope != NULL && rope->nruns > 3 && sliced_change_new_bytes(rope, &toaster->policy) > len / 2)
+		rope = NULL;
+	return rope;
 }
 
 /*
@@ -215,15 +199,8 @@ sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
 				  const struct varatt_external *old, const char *raw, uint32 len)
 {
 	Experience *e = experience_of(RelationGetRelid(rel), attno);
-	Comparison	c = {
-		.oldid = old->va_valueid,
-		.oldlen = sliced_pointer_size(old),
-		.raw = raw,
-		.len = len
-	};
-	uint32		prefix;
-	uint32		suffix;
-	SlicedRope *rope = NULL;
+	SlicedRope *rope;
+	uint32		new;
 
 	if (e->skip > 0)
 	{
@@ -231,25 +208,8 @@ sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
 		return NULL;
 	}
 
-	c.toastrel = table_open(old->va_toastrelid, AccessShareLock);
-	c.work = palloc(Min(SLICED_COMPARE_STEP, c.oldlen));
-	if (c.oldlen <= SLICED_COMPARE_WHOLE)
-		/* where the structure is looked at next, in a document it is at hand */
-		c.old = toaster->difference != NULL ? sliced_document_try_read(old) : old_bytes(&c, 0, c.oldlen);
-	prefix = find_prefix(&c);
-	suffix = find_suffix(&c, prefix);
-	pfree(c.work);
-	table_close(c.toastrel, NoLock);
-
-	/* less than a quarter is not worth being shared: see store/change.c */
-	if (prefix + suffix >= len / 4 + 1)
-	{
-		rope = sliced_rope_make(old);
-		sliced_rope_add_base(rope, 0, prefix);
-		sliced_rope_add_bytes(rope, raw + prefix, len - prefix - suffix);
-		sliced_rope_add_base(rope, c.oldlen - suffix, suffix);
-	}
-	if (toaster->difference != NULL && len - prefix - suffix > SLICED_COMPARE_CLOSER)
+	rope = compare_bytes(toaster, old, raw, len, &new);
+	if (toaster->difference != NULL && new > SLICED_COMPARE_CLOSER)
 		rope = better_rope(rope, structural_difference(toaster, old, raw, len), &toaster->policy);
 	remember_outcome(e, rope != NULL);
 	return rope;

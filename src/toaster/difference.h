@@ -23,10 +23,4 @@ extern SlicedRope *sliced_difference(Relation rel, int attno, const SlicedToaste
 									 const struct varatt_external *old,
 									 const char *raw, uint32 len);
 
-/* How many bytes, at most 'n', are the same at the beginning of 'a' and 'b'? */
-extern uint32 sliced_common_prefix(const char *a, const char *b, uint32 n);
-
-/* How many are the same at the end?  'a' and 'b' point behind the bytes. */
-extern uint32 sliced_common_suffix(const char *a, const char *b, uint32 n);
-
 #endif

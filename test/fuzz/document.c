@@ -95,25 +95,3 @@ document_check_rope(const SlicedRope *rope, const char *bytes, uint32 len)
 	if (at != rope->len || (bytes != NULL && at != len))
 		abort();
 }
-
-/* ---- what does without the rest of its file ---- */
-
-uint32
-sliced_common_prefix(const char *a, const char *b, uint32 n)
-{
-	uint32		i = 0;
-
-	while (i < n && a[i] == b[i])
-		i++;
-	return i;
-}
-
-uint32
-sliced_common_suffix(const char *a, const char *b, uint32 n)
-{
-	uint32		i = 0;
-
-	while (i < n && a[-1 - (int64) i] == b[-1 - (int64) i])
-		i++;
-	return i;
-}

@@ -2,7 +2,7 @@
  * fuzz_array.c
  *	  Bytes that are taken for an array: elements are found, fetched and replaced, and whole arrays compared.
  *
- * Links: toaster/array/elements toaster/array/splice toaster/array/difference store/rope
+ * Links: toaster/array/elements toaster/array/splice toaster/array/difference store/rope value/common_runs value/anchors value/same_bytes
  */
 #include "postgres.h"
 

@@ -2,7 +2,7 @@
  * fuzz_jsonb.c
  *	  Bytes that are taken for jsonb: looked into, cut, and compared with others.
  *
- * Links: toaster/jsonb/tree toaster/jsonb/layout toaster/jsonb/difference store/rope
+ * Links: toaster/jsonb/tree toaster/jsonb/layout toaster/jsonb/difference store/rope value/common_runs value/anchors value/same_bytes
  */
 #include "postgres.h"
 
@@ -23,7 +23,6 @@ typedef struct Input
 	uint32		new_len;
 } Input;
 
-/* toaster/difference.c compares values of tables as well. */
 /* Look at everything, or as much as is worth it. */
 static void
 look(SlicedDocument *doc, uint32 at, int level, int *budget)

@@ -56,7 +56,7 @@ SELECT sliced.stat_reset('v');
 CREATE FUNCTION whole() RETURNS SETOF text LANGUAGE sql AS $$
     SELECT col || ' ' || key || ' ' || value FROM columns(), jsonb_each(counts) WHERE key ~ 'anew|replaced|^stored$' ORDER BY 1
 $$;
-UPDATE v SET doc = upper(soft(20000)), raw = sha256('a') || hard(20000) WHERE id = 4;
+UPDATE v SET doc = upper(soft(20000)), raw = sha256('a') || substr(hard(90000), 60001, 20000) WHERE id = 4;
 SELECT whole();
 UPDATE v SET doc = left(upper(lower(doc)), 2998) WHERE id = 4;
 SELECT whole();

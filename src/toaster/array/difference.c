@@ -18,8 +18,8 @@
 #include "port/pg_bitutils.h"
 #include "toaster/array/difference.h"
 #include "toaster/array/elements.h"
-#include "toaster/difference.h"
 #include "utils/lsyscache.h"
+#include "value/same_bytes.h"
 
 /* Where the parts of an array are: header and bitmap, then elements. */
 typedef struct Layout

@@ -11,9 +11,9 @@
 
 #include "base/limits.h"
 #include "miscadmin.h"
-#include "toaster/difference.h"
 #include "toaster/jsonb/difference.h"
 #include "toaster/jsonb/tree.h"
+#include "value/common_runs.h"
 #include "value/document.h"
 
 typedef struct DocumentComparison
@@ -51,22 +51,34 @@ is_same(DocumentComparison *c, uint32 at, uint32 old_len, const char *bytes, uin
 	return old_len == len && memcmp(sliced_document_need(c->doc, at, len), bytes, len) == 0;
 }
 
-/* A value that has changed; perhaps just a word in the middle of a long text. */
+/* A value that has changed; perhaps just some words in a long text. */
 static void
 compare_bytes(DocumentComparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
 {
-	const char *old = sliced_document_need(c->doc, at, old_len);
-	uint32		limit = Min(old_len, len);
-	uint32		prefix = sliced_common_prefix(old, bytes, limit);
-	uint32		suffix = sliced_common_suffix(old + old_len, bytes + len, limit - prefix);
+	SlicedOldBytes old = {.len = old_len};
+	SlicedCommonRuns found;
+	uint32		done = 0;
 
-	if (prefix < SLICED_SHORT_VALUE)
-		prefix = 0;
-	if (suffix < SLICED_SHORT_VALUE)
-		suffix = 0;
-	sliced_rope_add_rope(c->rope, c->old, at, prefix);
-	sliced_rope_add_bytes(c->rope, bytes + prefix, len - prefix - suffix);
-	sliced_rope_add_rope(c->rope, c->old, at + old_len - suffix, suffix);
+	if (Min(old_len, len) < SLICED_SHORT_VALUE)
+	{
+		sliced_rope_add_bytes(c->rope, bytes, len);
+		return;
+	}
+	old.bytes = sliced_document_need(c->doc, at, old_len);
+	sliced_common_runs_find(&found, &old, bytes, len, len >= SLICED_LONG_VALUE);
+	for (int i = 0; i < found.nruns; i++)
+	{
+		const SlicedCommonRun *run = &found.runs[i];
+
+		if (run->len < SLICED_SHORT_VALUE)
+			continue;
+		sliced_rope_add_bytes(c->rope, bytes + done, run->new_start - done);
+		sliced_rope_add_rope(c->rope, c->old, at + run->old_start, run->len);
+		done = run->new_start + run->len;
+	}
+	sliced_rope_add_bytes(c->rope, bytes + done, len - done);
+	if (found.runs != NULL)
+		pfree(found.runs);
 }
 
 static void compare_containers(DocumentComparison *c, const SlicedNode *old, uint32 old_len,
