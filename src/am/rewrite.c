@@ -16,9 +16,9 @@
  * Versions that are dead for new snapshots, still visible to some old ones, are
  * copied with their values.  Nobody will delete those values when the versions
  * go, so we delete them at the end: whoever still sees such a version reads
- * deleted slices as well.  We do so under another xid than we have written them.
- * What one xid has written and deleted nobody else can have seen, or so VACUUM
- * believes, and replay on a standby does not wait for snapshots that see the version.
+ * deleted slices as well.  A subtransaction deletes them, because the xid must not be
+ * the one that wrote them.  VACUUM takes it that nobody saw a row that one xid both
+ * wrote and deleted, so a standby would not wait for readers of the version.
  * The values of some such versions are gone already; so are the versions then, for
  * everybody (dying.h).
  */

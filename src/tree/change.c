@@ -312,7 +312,7 @@ push_down(Tree *t, Limb *limb, const Group *g)
 	limb_replace_items(limb, g->first, g->last, &result);
 }
 
-/* Bring a node below its limits, as far as its children can take what it has too much. */
+/* Push edits down to the children until the node is within its limits, or none can take more. */
 static void
 settle(Tree *t, Limb *limb)
 {

@@ -1,6 +1,6 @@
 /*
  * limbs.c
- *	  A tree in memory, as far as a change has needed it.
+ *	  The nodes of a tree that a change has loaded or made.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * limbs.h
- *	  A tree in memory, as far as a change has needed it.
+ *	  The nodes of a tree that a change has loaded or made.
  *
  * A *limb* is a node in memory, a *branch* one of its children.  Branches are never
  * freed before the change ends: what has no limb any more is what the change drops.

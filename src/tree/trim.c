@@ -1,6 +1,6 @@
 /*
  * trim.c
- *	  Extents of which runs have gone.
+ *	  Frees slices that a node no longer needs.
  */
 #include "postgres.h"
 
@@ -51,7 +51,7 @@ extent_free_gap(Tree *t, Limb *limb, Branch *b, uint32 start, uint32 end)
 	return b;
 }
 
-/* Give back the slices of an extent of which nothing is needed any more. */
+/* Free the slices of an extent that have no run any more. */
 static void
 free_gaps(Tree *t, Limb *limb, Branch *b)
 {
@@ -82,7 +82,7 @@ free_gaps(Tree *t, Limb *limb, Branch *b)
 	pfree(gaps);
 }
 
-/* A slice of which less than half is needed: copy that. */
+/* True if the runs use less than half of the slice. */
 static bool
 is_remnant(Limb *limb, const Branch *b)
 {

@@ -1,6 +1,6 @@
 /*
  * trim.h
- *	  Extents of which runs have gone.
+ *	  Frees slices that a node no longer needs.
  */
 #ifndef SLICED_TREE_TRIM_H
 #define SLICED_TREE_TRIM_H
@@ -10,8 +10,8 @@
 #include "tree/limbs.h"
 
 /*
- * Give back the slices of which the limb needs nothing any more, and copy what it needs
- * of slices of which that is less than half.
+ * Free slices that have no run in the limb.  Where the runs use less than half of a slice,
+ * copy these bytes and free the slice.
  */
 extern void limb_trim_extents(Tree *t, Limb *limb);
 
