@@ -129,7 +129,7 @@ DECLARE
     core int := memory(query, 'off');
     ours int := memory(query, 'lz4');
 BEGIN
-    enough := ours <= 1.05 * core + 8;      -- a block of a memory context
+    enough := ours <= 1.05 * core + 16;     -- two blocks of memory contexts
     IF NOT enough THEN
         RAISE WARNING '% kB, core takes % kB', ours, core;
     END IF;
