@@ -42,9 +42,9 @@ def make_stream(b, v, table, stream):
     name = v.table(table)
     b.create(v, table, f"id int PRIMARY KEY, body {stream.column}")
     b.make_loop(f"{name}_grow",
-                f"piece := {cast(stream.column, 'substr(content, 1 + (i - first) % length(content), step)')}; "
-                f"UPDATE {name} SET body = body || piece WHERE id = 1",
-                declare=f"content bytea; piece {stream.column};",
+                f"more := {cast(stream.column, 'substr(content, 1 + (i - first) % length(content), step)')}; "
+                f"UPDATE {name} SET body = body || more WHERE id = 1",
+                declare=f"content bytea; more {stream.column};",
                 prepare=f"SELECT substr(block, 1 + first % {BLOCK - MB}, least(last - first, {MB})) INTO content "
                         f"FROM source WHERE kind = '{stream.kind}';")
 

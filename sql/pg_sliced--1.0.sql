@@ -228,7 +228,7 @@ CREATE FUNCTION sliced.stat_counts(
     OUT kept_compressed bigint, OUT kept_as_is bigint, OUT stored bigint, OUT stored_as_is bigint,
     OUT unchanged bigint, OUT appended bigint, OUT changed bigint,
     OUT replaced bigint, OUT replaced_core bigint,
-    OUT anew_short bigint, OUT anew_new bigint, OUT anew_patches bigint, OUT anew_garbage bigint,
+    OUT anew_short bigint, OUT anew_new bigint,
     OUT slices bigint[], OUT raw_bytes bigint[], OUT stored_bytes bigint[])
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_stat_counts'
@@ -262,7 +262,7 @@ GRANT SELECT ON sliced.stat_tables TO PUBLIC;
 CREATE VIEW sliced.stat_columns WITH (security_invoker = true) AS
 SELECT c.oid::pg_catalog.regclass AS rel, a.attname AS col, s.stored, s.stored_as_is, s.kept_compressed,
     s.kept_as_is, n.slices, n.raw_bytes, n.stored_bytes, s.unchanged, s.appended, s.changed, s.replaced,
-    s.replaced_core, s.anew_short, s.anew_new, s.anew_patches, s.anew_garbage, s.since
+    s.replaced_core, s.anew_short, s.anew_new, s.since
 FROM sliced.stat_counts() s
 JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toastrelid
 JOIN pg_catalog.pg_attribute a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
@@ -342,8 +342,8 @@ GRANT SELECT ON sliced.table_sizes TO PUBLIC;
 CREATE FUNCTION sliced.table_space(
     rel regclass, percent double precision DEFAULT 100,
     OUT pages bigint, OUT pages_read bigint, OUT live_bytes bigint, OUT dead_bytes bigint,
-    OUT free_bytes bigint, OUT heads bigint, OUT derived bigint, OUT pieces bigint, OUT slices bigint,
-    OUT raw_bytes bigint, OUT stored_bytes bigint, OUT garbage_bytes bigint,
+    OUT free_bytes bigint, OUT heads bigint, OUT derived bigint, OUT nodes bigint, OUT slices bigint,
+    OUT raw_bytes bigint, OUT stored_bytes bigint,
     OUT core_values bigint, OUT core_bytes bigint)
 RETURNS record
 AS 'MODULE_PATHNAME', 'sliced_table_space'

@@ -5,8 +5,8 @@
  *
  * Then short values are read and changed without the long ones between them, and a
  * key is found where others are: of 200 keys with 20 values of 20 kB in 4 pages
- * instead of 44.  The head of a stored value lists the pieces, and every change writes
- * it, 20 bytes for each.  So only some of the longest values are cut out.
+ * instead of 44.  The head of a stored value lists what was cut out, and every change writes
+ * it.  So only some of the longest values are.
  */
 #include "postgres.h"
 

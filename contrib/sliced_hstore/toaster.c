@@ -104,11 +104,7 @@ static const SlicedToaster toaster = {
 	.api = SLICED_TOASTER_API,
 	.policy = {
 		.cut = stored_hstore_cut,
-		.cut_min = CUT_MIN,
-		/* each long value is two of them: see layout.c */
-		.pieces = 24,
-		.pieces_each = 8 * 1024,
-		.pieces_max = 100
+		.cut_min = CUT_MIN
 	},
 	.difference = difference,
 	.swaps = swaps,

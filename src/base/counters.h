@@ -44,8 +44,6 @@ typedef enum SlicedCounter
 	SLICED_REPLACED_CORE,		/* the old one was in core's format */
 	SLICED_ANEW_SHORT,			/* the new one is not worth sharing */
 	SLICED_ANEW_NEW,			/* little is left of the old one */
-	SLICED_ANEW_PATCHES,		/* of which there were too many */
-	SLICED_ANEW_GARBAGE,		/* the same */
 	/* what was written, by codec */
 	SLICED_SLICES_WRITTEN,
 	SLICED_RAW_WRITTEN = SLICED_SLICES_WRITTEN + SLICED_N_CODECS,

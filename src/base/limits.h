@@ -118,8 +118,15 @@
 /* Slices that a reader keeps for later pieces: enough for containers nested four deep. */
 #define SLICED_KEPT_SLICES			SLICED_LIMIT(4, 2)
 
+/* Bytes of a value with nodes to read beyond those asked for, at first and at most. */
+#define SLICED_READ_AHEAD			SLICED_LIMIT(1024, 16)
+#define SLICED_READ_AHEAD_MAX		SLICED_LIMIT(128 * 1024, 512)
+
 /* How much of a slice to decompress at least where a part of it is needed. */
 #define SLICED_FIRST_PART			SLICED_LIMIT(32 * 1024, 64)
+
+/* Bytes of a changed value whose pieces are looked up at once, to find a character. */
+#define SLICED_CHARS_STEP			SLICED_LIMIT(1024 * 1024, 1024)
 
 /* Sequential scans of fewer pages do not ask whether the toast relation is empty. */
 #define SLICED_SCAN_WORTH_A_LOOK	SLICED_LIMIT(16, 1)
@@ -166,52 +173,29 @@
 /* Bytes that stay in the head: every change writes them again. */
 #define SLICED_INLINE_REGION		SLICED_LIMIT(320, 32)
 
-/* A piece this short is copied if a neighbour is: its entry in the head costs as much. */
-#define SLICED_TINY_PIECE			SLICED_LIMIT(64, 8)
-
 /* Shorter values are written anew: they fit in two rows. */
 #define SLICED_WORTH_SHARING		SLICED_LIMIT(3000, 48)
 
-/* Garbage to leave alone, besides half of the value: a row or a few. */
-#define SLICED_GARBAGE_MIN			SLICED_LIMIT(8 * 1024, 64)
+/* ---- trees: see tree/tree.h ---- */
 
-/*
- * Pieces of a value: this many, one more for each so many bytes, up to a maximum.
- * Every change writes the list, and we expect many short changes of documents.
- */
-#define SLICED_PIECES				SLICED_LIMIT(24, 8)
-#define SLICED_PIECES_EACH			SLICED_LIMIT(256 * 1024, 256)
-#define SLICED_PIECES_MAX			SLICED_LIMIT(400, 400)
-#define SLICED_DOCUMENT_PIECES		SLICED_LIMIT(16, 8)
-#define SLICED_DOCUMENT_PIECES_EACH	SLICED_LIMIT(2 * 1024 * 1024, 512)
-#define SLICED_DOCUMENT_PIECES_MAX	SLICED_LIMIT(100, 100)
+/* Bytes of edits in a node that has children to take them. */
+#define SLICED_NODE_LITERALS		SLICED_LIMIT(200, 16)
 
-/* ---- patches ---- */
+/* Bytes of a node with edits of one slice. */
+#define SLICED_NODE_LEAF			SLICED_LIMIT(1000, 60)
 
-/* New bytes that are a patch if they take the place of as many; at most 255. */
-#define SLICED_PATCH_MAX			SLICED_LIMIT(128, 16)
+/* Children of a node. */
+#define SLICED_NODE_CHILDREN		SLICED_LIMIT(16, 3)
 
-/* Bytes of patches in the head, which every change writes; more go to a layer. */
-#define SLICED_PATCHES_OWN			SLICED_LIMIT(256, 24)
+/* Bytes in a row that stay in a node; more become slices. */
+#define SLICED_NODE_LITERAL			SLICED_LIMIT(256, 32)
 
-/* Bytes of patches in a row of a layer: a quarter of a page. */
-#define SLICED_PATCH_ROW			SLICED_LIMIT(1900, 40)
+/* A slice is written anew when it has a leaf for fewer stored bytes. */
+#define SLICED_STORED_PER_LEAF		SLICED_LIMIT(4096, 64)
 
-/* Of layers with more rows, only those near the one that is needed are looked at first. */
-#define SLICED_MANY_PATCH_ROWS		SLICED_LIMIT(16, 4)
-
-/*
- * A layer of so many times the bytes of a newer one stays as it is when that is
- * written.  Each patch is written half as often as that for each layer.
- */
-#define SLICED_LAYER_RATIO			SLICED_LIMIT(16, 4)
-
-/* The value is written anew if patches have more than this part of its length, and this. */
-#define SLICED_PATCHES_PART			SLICED_LIMIT(8, 2)
-#define SLICED_PATCHES_MIN			SLICED_LIMIT(1024, 64)
-
-/* Objects are patched that are at least this part of the value. */
-#define SLICED_PATCHED_PART			SLICED_LIMIT(8, 16)
+/* Neighbours of fewer bytes are joined, if they are so many. */
+#define SLICED_SMALL_EXTENT			SLICED_LIMIT(8 * 1024, 64)
+#define SLICED_SMALL_EXTENTS		SLICED_LIMIT(6, 3)
 
 /* ---- promises and ropes ---- */
 
@@ -230,7 +214,10 @@
 /* Bytes of a rope that are made at once, which limits what is read of the base. */
 #define SLICED_ROPE_STEP			SLICED_LIMIT(16 * 1024 * 1024, 1024)
 
-/* Bytes in a row that are worth a run of their own, where two values are compared. */
+/* Bytes in a row that are worth a run of their own: its entry in a node, and one for what is behind it. */
+#define SLICED_RUN_WORTH			SLICED_LIMIT(24, 8)
+
+/* Bytes in a row that are worth a look, where two values are compared. */
 #define SLICED_SIMILAR				SLICED_LIMIT(256, 16)
 
 /* ---- comparing whole values ---- */

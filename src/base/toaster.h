@@ -67,22 +67,6 @@ typedef struct SlicedPolicy
 {
 	SlicedCutter cut;			/* or NULL: store bytes in their order */
 	uint32		cut_min;		/* values of fewer bytes are not cut */
-
-	/*
-	 * How many pieces a changed value may have: so many, and one more for each
-	 * 'pieces_each' bytes of it, up to a maximum.  Every change writes them all, 20
-	 * bytes each.  0: as for values that nobody knows.
-	 */
-	int			pieces;
-	uint32		pieces_each;
-	int			pieces_max;
-
-	/*
-	 * May a few bytes that are replaced by as many be stored as a patch, apart from
-	 * the others?  Slices know how many characters they have; patches do not, so
-	 * that characters of a value with patches are counted by reading all of it.
-	 */
-	bool		patches;
 } SlicedPolicy;
 
 /* ---- functions that take the place of others ---- */

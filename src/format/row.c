@@ -68,7 +68,7 @@ static uint32
 head_size(const SlicedRow *row)
 {
 	return row->kind == SLICED_ROW_HEAD ?
-		sizeof(SlicedHeadHeader) + row->npieces * sizeof(SlicedPiece) + row->patches_len : 0;
+		sizeof(SlicedHeadHeader) + row->root_size : 0;
 }
 
 uint32
@@ -116,20 +116,16 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 	if (row->kind == SLICED_ROW_HEAD)
 	{
 		SlicedHeadHeader head = {
-			.flags = row->patches_len > 0 ? SLICED_HEAD_PATCHED : 0,
-			.npieces = row->npieces,
+			.root_size = row->root_size,
 			.ascii = row->ascii,
-			.garbage = row->garbage
+			.own = row->own
 		};
 
 		memcpy(p, &head, sizeof(head));
 		p += sizeof(head);
-		if (row->npieces > 0)
-			memcpy(p, row->pieces, row->npieces * sizeof(SlicedPiece));
-		p += row->npieces * sizeof(SlicedPiece);
-		if (row->patches_len > 0)
-			memcpy(p, row->patches, row->patches_len);
-		p += row->patches_len;
+		if (row->root_size > 0)
+			memcpy(p, row->root, row->root_size);
+		p += row->root_size;
 	}
 	memcpy(p, row->payload, row->payload_len);
 
@@ -160,6 +156,9 @@ row_check(const SlicedRow *row, int32 seq)
 		case SLICED_ROW_HEAD:
 			if (seq != SLICED_HEAD_SEQ)
 				return SLICED_HEAD_MISPLACED;
+			if (row->root_size > 0 ? row->rawlen > 0 || row->parts > 0 ||
+				row->own < SLICED_OWN_START || row->own > INT_MAX : row->own > 0)
+				return SLICED_NODE_IMPOSSIBLE;
 			break;
 		case SLICED_ROW_SLICE:
 		case SLICED_ROW_TAIL:
@@ -170,11 +169,11 @@ row_check(const SlicedRow *row, int32 seq)
 			if (row->parts == 0 || row->parts > seq)
 				return SLICED_CONTINUATION_MISPLACED;
 			return row->payload_len < row->storedlen ? SLICED_SOUND : SLICED_CONTINUATION_TOO_LONG;
-		case SLICED_ROW_PATCHES:
+		case SLICED_ROW_NODE:
 			if (row->codec != SLICED_CODEC_NONE || row->parts > 0)
-				return SLICED_PATCHES_IMPOSSIBLE;
-			if (seq < 1 || row->until <= row->from || row->until > INT_MAX)
-				return SLICED_PATCHES_MISPLACED;
+				return SLICED_NODE_IMPOSSIBLE;
+			if (seq >= SLICED_HEAD_SEQ)
+				return SLICED_NODE_MISPLACED;
 			break;
 		case SLICED_ROW_ENTRY:
 			if (row->codec != SLICED_CODEC_NONE || row->parts > 0)
@@ -224,29 +223,20 @@ static SlicedDamage
 head_decode(SlicedRow *row, const char *src, uint32 len, uint32 *before)
 {
 	SlicedHeadHeader head;
-	SlicedPatchTable table;
-	SlicedDamage damage = SLICED_SOUND;
 
 	if (len < *before + sizeof(head))
 		return SLICED_HEAD_TOO_SHORT;
 	memcpy(&head, src + *before, sizeof(head));
-	if ((head.flags & ~SLICED_HEAD_PATCHED) != 0)
+	if (head.flags != 0)
 		return SLICED_HEAD_FLAGS_UNKNOWN;
-	row->npieces = head.npieces;
 	row->ascii = head.ascii;
-	row->garbage = head.garbage;
+	row->own = head.own;
+	row->root_size = head.root_size;
 	*before += sizeof(head);
-	row->pieces = src + *before;
-	*before += row->npieces * sizeof(SlicedPiece);
-	if (len < *before)
-		return SLICED_HEAD_TOO_SHORT_FOR_PIECES;
-	if (head.flags & SLICED_HEAD_PATCHED)
-	{
-		row->patches = src + *before;
-		damage = sliced_patch_table_decode(&table, row->patches, len - *before, &row->patches_len);
-		*before += row->patches_len;
-	}
-	return damage;
+	if (head.root_size > 0)
+		row->root = src + *before;
+	*before += head.root_size;
+	return len < *before ? SLICED_HEAD_TOO_SHORT_FOR_ROOT : SLICED_SOUND;
 }
 
 SlicedDamage
@@ -275,12 +265,10 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	row->storedlen = header.storedlen;
 	row->followers = header.followers;
 	row->capacity = 0;
-	row->npieces = 0;
-	row->pieces = NULL;
+	row->root_size = 0;
+	row->root = NULL;
 	row->ascii = 0;
-	row->garbage = 0;
-	row->patches = NULL;
-	row->patches_len = 0;
+	row->own = 0;
 
 	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_ENTRY ||
 		row->kind == SLICED_ROW_TAIL)
@@ -294,22 +282,5 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	}
 	row->payload = src + before;
 	row->payload_len = len - before;
-	if (row->kind == SLICED_ROW_PATCHES)
-	{
-		if (row->payload_len < sizeof(row->until))
-			return SLICED_ROW_TOO_SHORT;
-		memcpy(&row->until, row->payload, sizeof(row->until));
-		row->from = (uint32) seq - 1;
-	}
 	return row_check(row, seq);
-}
-
-SlicedPiece
-sliced_row_piece(const SlicedRow *row, int i)
-{
-	SlicedPiece piece;
-
-	Assert(i >= 0 && i < row->npieces);
-	memcpy(&piece, row->pieces + i * sizeof(SlicedPiece), sizeof(SlicedPiece));
-	return piece;
 }

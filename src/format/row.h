@@ -21,16 +21,18 @@
  *
  * A head has its own header between byte 20 and the payload:
  *
- *	 byte 20     21         22        24      28        32
- *		   | flags | reserved | npieces | ascii | garbage | npieces * SlicedPiece | patches | payload ...
+ *	 byte 20     22          24      28    32
+ *		   | flags | root size | ascii | own | root ... | payload ...
  *
+ *	flags		0
+ *	root size	bytes of the root, 0 if there is none
  *	ascii		leading bytes of the value known to be characters of one byte
- *	garbage		raw bytes in slices that the pieces share, but no piece covers
+ *	own			where in the object of its own id a value with a root goes on, behind
+ *				what the root names
  *
- * Patches (patches.h) are there only if the flags say so.
- *
- * Its payload belongs to the slice at offset 0 of the value, if npieces is 0,
- * otherwise to the value's inline bytes.
+ * The root is a node (node.h): what the value consists of.  A value that was written
+ * at once, in the order of its bytes, has none; the payload of its head belongs to the
+ * slice at offset 0.  A head with a root has no payload.
  *
  * A tail is a slice that grows: the last of a value to which little is added at a
  * time.  It is updated in place, and heap logs only what lies between the first
@@ -40,13 +42,8 @@
  *	 byte 0   4      5   8
  *		  | 0 | kind | 0 | data ... | checksum | 0x01 | zeros ...
  *
- * A row of patches (patches.h) belongs to a layer, an object of its own that holds
- * nothing else.  Its codec is none, and its payload
- *
- *	 byte 20     24
- *		   | until | patches ...
- *
- *	until		the row has all patches of its layer from its first place to this one
+ * Other nodes than the root are rows of their own.  Their codec is none, and their
+ * payload is the node.
  *
  * If it was compressed with a dictionary (entry.h), the stored bytes begin with that
  * one's id and checksum.  A row of the directory of dictionaries is of object 0 and
@@ -54,8 +51,8 @@
  *
  * chunk_seq is -1 for the head, the raw offset of the slice's first byte for a
  * slice or a tail, and that offset plus the part's number for a continuation: a
- * slice of n rows has at least n raw bytes, so the numbers are free.  Of a row of
- * patches it is 1 + its first place.
+ * slice of n rows has at least n raw bytes, so the numbers are free.  Nodes have -2, -3
+ * and so on.
  *
  * All integers are in the machine's byte order, like everything in a heap page.
  * Functions here read memory they do not trust: they check every length, and
@@ -67,12 +64,19 @@
 #include "postgres.h"
 
 #include "format/damage.h"
-#include "format/patches.h"
-#include "format/pieces.h"
 
 #define SLICED_FORMAT_VERSION	1
 
 #define SLICED_HEAD_SEQ			(-1)
+
+/* No row of an object has a lower chunk_seq. */
+#define SLICED_FIRST_SEQ		PG_INT32_MIN
+
+/*
+ * The object of a value with a root begins at this offset, so that a row with
+ * chunk_seq 0 is always one of core's: our first rows are heads.
+ */
+#define SLICED_OWN_START		1
 
 #define SLICED_NOT_COUNTED		PG_UINT32_MAX
 
@@ -82,7 +86,7 @@ typedef enum SlicedRowKind
 	SLICED_ROW_SLICE = 2,
 	SLICED_ROW_CONTINUATION = 3,
 	SLICED_ROW_TAIL = 4,
-	SLICED_ROW_PATCHES = 5,
+	SLICED_ROW_NODE = 5,
 	SLICED_ROW_ENTRY = 6
 } SlicedRowKind;
 
@@ -100,18 +104,14 @@ typedef struct SlicedRowHeader
 
 typedef struct SlicedHeadHeader
 {
-	uint8		flags;
-	uint8		reserved;
-	uint16		npieces;
+	uint16		flags;
+	uint16		root_size;
 	uint32		ascii;
-	uint32		garbage;
+	uint32		own;
 } SlicedHeadHeader;
 
 StaticAssertDecl(sizeof(SlicedRowHeader) == 20, "row header has holes");
 StaticAssertDecl(sizeof(SlicedHeadHeader) == 12, "head header has holes");
-
-/* Flags of a head: it has patches. */
-#define SLICED_HEAD_PATCHED		1
 
 /* Flag of a codec. */
 #define SLICED_ROW_HAS_DICTIONARY	0x80
@@ -135,23 +135,11 @@ typedef struct SlicedRow
 	/* tail only */
 	uint32		capacity;		/* data that there is room for */
 	/* head only */
-	uint16		npieces;
-	const char *pieces;			/* unaligned: use sliced_row_piece() */
+	uint16		root_size;
+	const char *root;			/* NULL if it has none */
 	uint32		ascii;
-	uint32		garbage;
-	const char *patches;		/* a table (patches.h); NULL if it has none */
-	uint32		patches_len;
-	/* row of patches only: from where to where it has all of its layer */
-	uint32		from;
-	uint32		until;
+	uint32		own;
 } SlicedRow;
-
-/* The first byte of a row of patches behind 'until'. */
-static inline const char *
-sliced_row_patches(const SlicedRow *row)
-{
-	return row->payload + sizeof(uint32);
-}
 
 /* Bytes that 'row' takes when encoded. */
 extern uint32 sliced_row_size(const SlicedRow *row);
@@ -162,9 +150,6 @@ extern void sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRo
 /* Take apart the 'len' bytes at 'src'. */
 extern SlicedDamage sliced_row_decode(SlicedRow *row, const char *src, uint32 len,
 									  uint32 objid, int32 seq);
-
-/* Copy piece 'i' of a head. */
-extern SlicedPiece sliced_row_piece(const SlicedRow *row, int i);
 
 /*
  * How many of 'left' stored bytes the next row takes.  'overhead' is what the

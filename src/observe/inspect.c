@@ -51,29 +51,29 @@ inspect_put(ReturnSetInfo *result, int i, Oid objid, int64 start, uint32 rawlen,
 }
 
 static void
-inspect_on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *slice)
+inspect_on_slice(void *arg, int i, Oid objid, const SlicedSlice *slice)
 {
 	Attempt    *attempt = arg;
 
-	inspect_put(attempt->result, i, piece->objid, slice->start, slice->rawlen, slice->storedlen,
+	inspect_put(attempt->result, i, objid, slice->start, slice->rawlen, slice->storedlen,
 				slice->has_dictionary ?
 				psprintf("%s, dictionary", sliced_codec_get(slice->codec)->name) :
 				sliced_codec_get(slice->codec)->name, slice->nrows);
 }
 
-/* Patches are of no piece, and their bytes take the place of others. */
+/* Nodes are where they are, and their bytes are no bytes of the value. */
 static void
-inspect_on_patches(void *arg, Oid layer, uint32 first_place, uint32 bytes)
+inspect_on_node(void *arg, Oid objid, int32 seq, uint32 size)
 {
 	Attempt    *attempt = arg;
 	ReturnSetInfo *result = attempt->result;
 	Datum		values[7] = {0};
-	bool		isnull[7] = {true, !OidIsValid(layer), false, true, false, false, !OidIsValid(layer)};
+	bool		isnull[7] = {true, false, false, true, false, false, false};
 
-	values[1] = ObjectIdGetDatum(layer);
-	values[2] = Int64GetDatum(first_place);
-	values[4] = Int32GetDatum(bytes);
-	values[5] = CStringGetTextDatum("patches");
+	values[1] = ObjectIdGetDatum(objid);
+	values[2] = Int64GetDatum(seq);
+	values[4] = Int32GetDatum(size);
+	values[5] = CStringGetTextDatum("node");
 	values[6] = Int32GetDatum(1);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, isnull);
 }
@@ -103,7 +103,7 @@ try_to_inspect(ReturnSetInfo *result, const struct varatt_external *ptr, Snapsho
 	SlicedVisitor visitor = {
 		.arg = &attempt,
 		.slice = inspect_on_slice,
-		.patches = inspect_on_patches,
+		.node = inspect_on_node,
 		.problem = inspect_on_problem
 	};
 	Relation	toastrel = table_open(ptr->va_toastrelid, AccessShareLock);

@@ -30,12 +30,11 @@ typedef enum Measure
 	DEAD_BYTES,					/* of rows that somebody deleted, or never committed */
 	FREE_BYTES,					/* for new rows */
 	HEADS,						/* of values, or that have the first slice of an object */
-	DERIVED,					/* of these: of values that share what others had */
-	PIECES,						/* of derived ones */
+	DERIVED,					/* of these: of values that were changed or cut, and have a root */
+	NODES,						/* besides roots */
 	SLICES,
 	RAW_BYTES,					/* of slices */
 	STORED_BYTES,
-	GARBAGE_BYTES,				/* of them that no piece needs, before compression */
 	CORE_VALUES,
 	CORE_BYTES,
 	N_MEASURES
@@ -67,19 +66,18 @@ measure_row(Space *s, HeapTuple tuple)
 	if (row.kind == SLICED_ROW_HEAD)
 	{
 		s->sums[HEADS]++;
-		s->sums[DERIVED] += row.npieces > 0;
-		s->sums[PIECES] += row.npieces;
-		s->sums[GARBAGE_BYTES] += row.garbage;
+		s->sums[DERIVED] += row.root != NULL;
 	}
 	if (row.kind == SLICED_ROW_ENTRY)
 		return;					/* of the directory of dictionaries */
-	if (row.kind != SLICED_ROW_CONTINUATION && row.kind != SLICED_ROW_PATCHES && row.rawlen > 0)
+	if (row.kind == SLICED_ROW_NODE)
+		s->sums[NODES]++;
+	else if (row.kind != SLICED_ROW_CONTINUATION && row.rawlen > 0)
 	{
 		s->sums[SLICES]++;
 		s->sums[RAW_BYTES] += row.rawlen;
 	}
-	if (row.kind == SLICED_ROW_PATCHES || row.rawlen > 0)
-		s->sums[STORED_BYTES] += row.payload_len;
+	s->sums[STORED_BYTES] += row.root_size + row.payload_len;
 }
 
 static void

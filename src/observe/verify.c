@@ -42,6 +42,12 @@
 
 #define NOTICE_EVERY_MS		10000
 
+typedef struct OwnedObject
+{
+	Oid			objid;
+	Oid			valueid;		/* that has rows of it */
+} OwnedObject;
+
 typedef struct Verify
 {
 	Relation	rel;
@@ -49,7 +55,7 @@ typedef struct Verify
 	ToastScan	scan;
 	ReturnSetInfo *result;
 	MemoryContext work;
-	HTAB	   *objects;		/* Oid of every object that some row owns */
+	HTAB	   *objects;		/* OwnedObject: every object that some row owns */
 	HTAB	   *dictionaries;	/* SlicedDictionaryName of all that slices name */
 
 	/* where we are */
@@ -102,12 +108,18 @@ static void
 verify_on_object(void *arg, Oid objid)
 {
 	Verify	   *v = arg;
+	bool		found;
+	OwnedObject *object = hash_search(v->objects, &objid, HASH_ENTER, &found);
 
-	hash_search(v->objects, &objid, HASH_ENTER, NULL);
+	if (!found)
+		object->valueid = v->valueid;
+	else if (object->valueid != v->valueid)
+		verify_on_problem(v, SLICED_PROBLEM_POINTER, objid, -1,
+						  "another value has rows of this object");
 }
 
 static void
-verify_on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *slice)
+verify_on_slice(void *arg, int i, Oid objid, const SlicedSlice *slice)
 {
 	Verify	   *v = arg;
 	SlicedDictionaryName name;
@@ -164,7 +176,8 @@ verify_pointer(Verify *v, const struct varlena *value, bool marked)
 	else
 	{
 		visitor.arg = v;
-		hash_search(v->objects, &ptr.va_valueid, HASH_ENTER, &found);
+		((OwnedObject *) hash_search(v->objects, &ptr.va_valueid, HASH_ENTER, &found))->valueid =
+			ptr.va_valueid;
 		if (found)
 			verify_on_problem(v, SLICED_PROBLEM_POINTER, InvalidOid, -1,
 							  "another row has the same value");
@@ -355,7 +368,7 @@ sliced_verify(PG_FUNCTION_ARGS)
 	Oid			relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
 	Snapshot	snapshot;
 	Verify		v = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
-	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(Oid)};
+	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(OwnedObject)};
 	HASHCTL		names = {.keysize = sizeof(SlicedDictionaryName), .entrysize = sizeof(SlicedDictionaryName)};
 
 	/* no rows would say that everything is sound */

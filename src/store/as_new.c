@@ -169,24 +169,19 @@ cut_again(const Question *q, int *regions, bool *compressible)
 	pfree(raw);
 }
 
-/* A value of pieces: a new one has them if its type's toaster has cut it, all its own. */
+/* A value with a root: a new one has that if its type's toaster has cut it. */
 static bool
-pieces_are_as_new(const Question *q, const SlicedRow *head, bool may_be_cut)
+root_is_as_new(const Question *q, const SlicedRow *head, bool may_be_cut)
 {
-	uint64		total = 0;
+	SlicedLayout layout;
+	bool		is_cut = sliced_layout_load(&layout, q->ts, head) == SLICED_SOUND &&
+		sliced_layout_is_cut(&layout, q->size);
 	SlicedRow	first;
 	int			regions;
 	bool		compressible;
 
-	for (int i = 0; i < head->npieces; i++)
-	{
-		SlicedPiece piece = sliced_row_piece(head, i);
-
-		if (piece.objid != InvalidOid && piece.objid != q->valueid)
-			return false;
-		total += piece.len;
-	}
-	if (!may_be_cut || total != q->size)
+	sliced_layout_free(&layout);
+	if (!may_be_cut || !is_cut)
 		return false;
 	sliced_scan_seek_within(q->ts, q->valueid, SLICED_OWN_START, SLICED_OWN_START);
 	if (!sliced_scan_next(q->ts, ForwardScanDirection) ||
@@ -214,10 +209,8 @@ sliced_value_is_as_new(ToastScan *ts, const struct varatt_external *ptr,
 	ts->visibility = SLICED_SEE_CURRENT;
 	if (sliced_head_find(ts, q.valueid, SLICED_HEAD_SEQ, &head) != SLICED_SOUND)
 		return true;
-	if (head.patches != NULL || head.garbage > 0)
-		return false;
-	if (head.npieces > 0)
-		return pieces_are_as_new(&q, &head, may_be_cut);
+	if (head.root != NULL)
+		return root_is_as_new(&q, &head, may_be_cut);
 
 	if (!codec_may_be(&q, head.codec) || !dictionary_is_as_new(&q, &head))
 		return false;

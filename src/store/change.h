@@ -37,10 +37,7 @@ extern void sliced_change_plan(SlicedChange *change, SlicedWriter *writer,
 /* Write it, and delete of the old value what is not shared. */
 extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);
 
-/*
- * How many bytes does it write to store what the rope describes, if its base has
- * no pieces?  More than are new in it, if these are in too many places.
- */
-extern uint32 sliced_change_new_bytes(const SlicedRope *rope, const SlicedPolicy *policy);
+/* How many bytes of what the rope describes are new, or copied? */
+extern uint32 sliced_change_new_bytes(const SlicedRope *rope);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "access/table.h"
 #include "base/counters.h"
+#include "base/limits.h"
 #include "format/pointer.h"
 #include "format/utf8.h"
 #include "mb/pg_wchar.h"
@@ -152,31 +153,42 @@ chars_pass_object(CharSearch *s, Oid objid, uint32 pos, uint32 end)
 
 /* Pass over a piece of the value. */
 static bool
-chars_pass_piece(CharSearch *s, const SlicedLayout *layout, const SlicedPiece *piece)
+chars_pass_piece(CharSearch *s, const SlicedPieces *pieces, const SlicedPiece *piece)
 {
 	if (piece->objid == 0)
-		return chars_pass_bytes(s, layout->inline_bytes + piece->start, piece->len);
+		return chars_pass_bytes(s, pieces->literals + piece->start, piece->len);
 	return chars_pass_object(s, piece->objid, piece->start, piece->start + piece->len);
 }
 
-/* Pass over a value of 'size' bytes. */
+/* Pass over bytes [from, to) of a value. */
 static bool
-chars_pass_value(CharSearch *s, const SlicedLayout *layout, uint32 size)
+chars_pass_range(CharSearch *s, SlicedLayout *layout, uint32 from, uint32 to)
 {
-	uint32		ascii = Min(layout->ascii, size);
-	SlicedPieceIterator it = {layout, size};
+	SlicedPieces pieces;
+	SlicedPieceIterator it = {&pieces};
+	bool		go_on = sliced_pieces_find(&pieces, layout, &s->ts, from, to) == SLICED_SOUND;
 
-	if (!chars_pass_ascii(s, ascii))
+	while (go_on && sliced_piece_next(&it))
+		go_on = chars_pass_piece(s, &pieces, &it.piece);
+	sliced_pieces_free(&pieces);
+	return go_on;
+}
+
+/* Pass over a value of 'size' bytes, as much of it at a time as is worth looking up. */
+static bool
+chars_pass_value(CharSearch *s, SlicedLayout *layout, uint32 size)
+{
+	uint32		at = Min(layout->ascii, size);
+
+	if (!chars_pass_ascii(s, at))
 		return false;
-	while (sliced_piece_next(&it))
+	while (at < size)
 	{
-		SlicedPiece piece = it.piece;
-		uint32		passed = it.at < ascii ? Min(ascii - it.at, piece.len) : 0;
+		uint32		to = !layout->flat && size - at > SLICED_CHARS_STEP ? at + SLICED_CHARS_STEP : size;
 
-		piece.start += passed;
-		piece.len -= passed;
-		if (piece.len > 0 && !chars_pass_piece(s, layout, &piece))
+		if (!chars_pass_range(s, layout, at, to))
 			return false;
+		at = to;
 	}
 	return true;
 }
@@ -187,11 +199,10 @@ char_search(CharSearch *s, Oid valueid, uint32 size)
 	SlicedRow	head;
 	SlicedLayout layout;
 
-	if (sliced_head_find(&s->ts, valueid, SLICED_HEAD_SEQ, &head) != SLICED_SOUND ||
-		sliced_layout_load(&layout, &s->ts, &head) != SLICED_SOUND)
+	if (sliced_head_find(&s->ts, valueid, SLICED_HEAD_SEQ, &head) != SLICED_SOUND)
 		return;
-	/* slices do not know how many characters patches have */
-	if (layout.patches == NULL && chars_pass_value(s, &layout, size))
+	if (sliced_layout_load(&layout, &s->ts, &head) == SLICED_SOUND &&
+		chars_pass_value(s, &layout, size))
 		s->found = true;		/* at the end */
 	sliced_layout_free(&layout);
 }

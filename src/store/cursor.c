@@ -24,8 +24,8 @@ slice_row_decode(ToastScan *ts, uint32 pos, SlicedRow *row, uint32 *start, bool 
 	if (damage != SLICED_SOUND)
 		return damage;
 	*start = Max(ts->seq, 0);
-	*covers = row->kind != SLICED_ROW_CONTINUATION && row->kind != SLICED_ROW_PATCHES &&
-		row->kind != SLICED_ROW_ENTRY && row->npieces == 0 &&
+	*covers = row->kind != SLICED_ROW_CONTINUATION && row->kind != SLICED_ROW_NODE &&
+		row->kind != SLICED_ROW_ENTRY && row->root == NULL &&
 		*start <= pos && pos - *start < row->rawlen;
 	return SLICED_SOUND;
 }
@@ -58,9 +58,11 @@ sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *sta
 	SlicedDamage damage;
 
 	if (ScanDirectionIsBackward(cursor->moving) ||
-		(cursor->moving == NoMovementScanDirection && pos == 0))
+		(cursor->moving == NoMovementScanDirection && (pos == 0 || cursor->in_slice)))
 	{
-		sliced_scan_seek_within(ts, cursor->objid, pos == 0 ? SLICED_HEAD_SEQ : pos,
+		uint32		first = cursor->moving == NoMovementScanDirection && cursor->in_slice ? cursor->slice : pos;
+
+		sliced_scan_seek_within(ts, cursor->objid, first == 0 ? SLICED_HEAD_SEQ : first,
 								sliced_last_seq(cursor->end));
 		cursor->moving = ForwardScanDirection;
 	}
@@ -132,5 +134,5 @@ sliced_object_end(ToastScan *ts, Oid objid, uint32 guess, SlicedRow *last)
 		return 0;
 	if (last->kind == SLICED_ROW_CONTINUATION)
 		return ts->seq - last->parts + last->rawlen;
-	return last->npieces > 0 ? SLICED_OWN_START : Max(ts->seq, 0) + last->rawlen;
+	return last->root != NULL ? last->own : Max(ts->seq, 0) + last->rawlen;
 }

@@ -18,6 +18,8 @@ typedef struct SlicedCursor
 								 * all yet, or forward, not past the position that
 								 * is looked for next; or backward */
 	uint32		end;			/* positions behind it are not looked for */
+	bool		in_slice;		/* the first position is in the slice that begins at 'slice' */
+	uint32		slice;
 } SlicedCursor;
 
 /*

@@ -79,7 +79,7 @@ extern bool sliced_draft_copy(SlicedDraft *draft, Relation toastrel, Oid valueid
 static inline bool
 sliced_draft_is_cut(const SlicedDraft *draft)
 {
-	return draft->ncuts > 0 || draft->taken.npieces > 0;
+	return draft->ncuts > 0 || draft->taken.layout.root != NULL;
 }
 
 /* The value's bytes, decompressed if need be, in the current context. */

@@ -81,19 +81,18 @@ value_find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 {
 	SlicedRow	head;
 	SlicedLayout layout;
-	SlicedPiece rest;
 
 	if (sliced_head_find(ts, growth->objid, SLICED_HEAD_SEQ, &head) != SLICED_SOUND)
 		return false;
-	if (head.npieces == 0)
+	if (head.root == NULL)
 	{
 		growth->end = size;
 		return true;
 	}
 	if (sliced_layout_load(&layout, ts, &head) != SLICED_SOUND)
 		return false;
-	rest = sliced_layout_rest(&layout, size);
-	growth->end = rest.start + rest.len;
+	growth->first = layout.own;
+	growth->end = layout.own + (size - layout.total);
 	sliced_layout_free(&layout);
 	return size >= layout.total;
 }
@@ -142,6 +141,7 @@ sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 	if (GetCurrentTransactionNestLevel() > 1)
 		return false;
 	growth->objid = value->va_valueid;
+	growth->first = 0;
 	growth->has_tail = false;
 	growth->may_update = false;
 	growth->tail_is_ours = false;
@@ -215,7 +215,8 @@ merge_write(SlicedGrowth *growth, SlicedWriter *writer, uint32 from,
 	Relation	toastrel = sliced_writer_relation(writer);
 	Merge		merge;
 
-	if (merge_gather(growth, toastrel, from, &merge))
+	/* what the root names stays as it is */
+	if (merge_gather(growth, toastrel, Max(from, growth->first), &merge))
 	{
 		ListCell   *lc;
 

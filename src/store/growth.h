@@ -19,6 +19,7 @@
 typedef struct SlicedGrowth
 {
 	Oid			objid;
+	uint32		first;			/* where slices begin that the value's root does not name */
 	uint32		end;			/* where the new bytes go in the object */
 
 	/* the last slice, if it is a tail */

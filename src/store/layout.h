@@ -2,13 +2,13 @@
  * layout.h
  *	  What a value consists of: its head, taken apart.
  *
- * A value consists of the pieces that its head lists, in order, and then of
- * whatever its pointer covers beyond them: bytes of the object of its own id,
- * from the first byte that no piece names.  A value written at once has no
- * pieces, unless its own object has the bytes in another order
- * (toaster/jsonb/layout.h).  A derived value shares slices of the value it was
- * derived from.  Both grow at the end of their own object, and the head need not
- * change for that.
+ * A value written at once, in the order of its bytes, is the object of its own id,
+ * from offset 0.  Any other has a root in its head, a tree of slices and literal bytes
+ * (tree/tree.h).  Behind that comes whatever its pointer covers beyond: bytes of the
+ * object of its own id, from where the head says.  So either grows at the end of its own
+ * object, and the head need not change for that.
+ *
+ * Readers ask for the pieces of a range: what it consists of, in its order.
  */
 #ifndef SLICED_STORE_LAYOUT_H
 #define SLICED_STORE_LAYOUT_H
@@ -16,25 +16,21 @@
 #include "postgres.h"
 
 #include "store/toast_scan.h"
-
-/*
- * The object of a value with pieces begins at this offset, so that a row with
- * chunk_seq 0 is always one of core's: our first rows are heads.
- */
-#define SLICED_OWN_START	1
+#include "tree/tree.h"
+#include "utils/hsearch.h"
 
 typedef struct SlicedLayout
 {
 	Oid			valueid;
-	int			npieces;
-	SlicedPiece *pieces;		/* objid 0: of the inline bytes */
-	uint32		total;			/* length of the pieces */
+	char	   *root;			/* palloc'd; NULL if there is none */
+	uint32		root_size;
+	SlicedNode	node;			/* the root, taken apart */
+	bool		flat;			/* it has no nodes below it */
+	uint32		total;			/* length of what it has */
 	uint32		own;			/* where in its own object the value goes on */
-	uint32		inline_len;
-	const char *inline_bytes;	/* palloc'd; NULL if there are no pieces */
 	uint32		ascii;
-	uint32		garbage;
-	SlicedPatchTable *patches;	/* palloc'd; NULL if there are none */
+	HTAB	   *nodes;			/* see sliced_layout_keep_nodes() */
+	MemoryContext kept_in;
 } SlicedLayout;
 
 /*
@@ -51,32 +47,65 @@ extern SlicedDamage sliced_layout_load(SlicedLayout *layout, ToastScan *ts,
 
 extern void sliced_layout_free(SlicedLayout *layout);
 
-/* The last piece of a value of 'size' bytes: what follows the pieces of its head. */
-static inline SlicedPiece
-sliced_layout_rest(const SlicedLayout *layout, uint32 size)
-{
-	SlicedPiece rest = {
-		.objid = layout->valueid,
-		.start = layout->own,
-		.len = size > layout->total ? size - layout->total : 0
-	};
-
-	return rest;
-}
+/* Keep nodes that are read in 'mcxt', for when they are needed again. */
+extern void sliced_layout_keep_nodes(SlicedLayout *layout, MemoryContext mcxt);
 
 /*
- * Goes through the pieces of a value of 'size' bytes in their order, to the last
- * one behind those of its head:
+ * Is the value, of 'size' bytes, as one that was cut when it was written: all slices
+ * are its own, and all of their bytes are needed?
+ */
+extern bool sliced_layout_is_cut(const SlicedLayout *layout, uint32 size);
+
+/* Read a node; 'bytes' is palloc'd.  The scan moves. */
+extern SlicedDamage sliced_node_read(ToastScan *ts, Oid objid, int32 seq, char **bytes,
+									 uint32 *size);
+
+/* Show all rows of a value with a root, but for the head and what follows the root. */
+extern void sliced_layout_names(const SlicedLayout *layout, ToastScan *ts,
+								void (*show) (void *arg, const SlicedTreeName *name), void *arg);
+
+/* Bytes [start, start + len) of object 'objid'; 0: of literal bytes. */
+typedef struct SlicedPiece
+{
+	Oid			objid;
+	uint32		start;
+	uint32		len;
+	bool		in_slice;		/* it is of one slice, which begins at 'slice' */
+	uint32		slice;
+} SlicedPiece;
+
+/* What a range of a value consists of. */
+typedef struct SlicedPieces
+{
+	uint32		from;			/* where it begins in the value */
+	int			n;
+	int			room;
+	SlicedPiece *list;
+	uint32		nliterals;
+	uint32		literals_room;
+	char	   *literals;
+} SlicedPieces;
+
+/*
+ * Find the pieces of bytes [from, to) of the value.  The scan moves unless the layout is
+ * flat.  To be freed, damage or not.
+ */
+extern SlicedDamage sliced_pieces_find(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts,
+									   uint32 from, uint32 to);
+
+extern void sliced_pieces_free(SlicedPieces *pieces);
+
+/*
+ * Goes through pieces in their order:
  *
- *		SlicedPieceIterator it = {layout, size};
+ *		SlicedPieceIterator it = {pieces};
  *
  *		while (sliced_piece_next(&it))
  *			... it.piece, which begins at byte it.at of the value ...
  */
 typedef struct SlicedPieceIterator
 {
-	const SlicedLayout *layout;
-	uint32		size;
+	const SlicedPieces *pieces;
 	int			next;			/* number of the piece to come */
 	uint32		at;
 	SlicedPiece piece;
@@ -85,15 +114,11 @@ typedef struct SlicedPieceIterator
 static inline bool
 sliced_piece_next(SlicedPieceIterator *it)
 {
-	it->at += it->piece.len;
-	if (it->next < it->layout->npieces)
-		it->piece = it->layout->pieces[it->next];
-	else if (it->next == it->layout->npieces)
-		it->piece = sliced_layout_rest(it->layout, it->size);
-	else
+	if (it->next == it->pieces->n)
 		return false;
-	it->next++;
-	return it->piece.len > 0;
+	it->at = it->next == 0 ? it->pieces->from : it->at + it->piece.len;
+	it->piece = it->pieces->list[it->next++];
+	return true;
 }
 
 #endif

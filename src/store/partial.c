@@ -5,7 +5,8 @@
  * Slices are decompressed into their places.  A long slice is decompressed only
  * as far as needed at first, and completely when more of it is needed.  So the
  * beginning of a long slice is cheap, and no slice is decompressed more than
- * twice.
+ * twice.  Of a value that is a tree of nodes only the nodes on the way are read, which
+ * say where some of a slice's bytes are; the slice that was read last stays in memory.
  *
  * This file handles the ordinary case.  Anything unusual, such as a slice that
  * its writer has not written yet, is left to the reader, which knows what to do
@@ -22,7 +23,6 @@
 #include "miscadmin.h"
 #include "store/cursor.h"
 #include "store/partial.h"
-#include "store/patches.h"
 #include "store/reader.h"
 #include "store/slice.h"
 
@@ -98,13 +98,6 @@ sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to)
 	partial->nranges += 1 - n;
 }
 
-/* The pieces of the value. */
-static inline SlicedPieceIterator
-partial_pieces(const SlicedPartial *partial)
-{
-	return (SlicedPieceIterator) {&partial->layout, partial->size};
-}
-
 /* Some bytes [from, to) of an object, and their place in the value. */
 typedef struct Place
 {
@@ -144,7 +137,7 @@ static Places
 slice_find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 end)
 {
 	Places		places = {.start = end, .end = start};
-	Place		p = {.pieces = partial_pieces(partial)};
+	Place		p = {.pieces = {&partial->pieces}};
 
 	while (slice_next_place(objid, start, end, &p))
 	{
@@ -160,7 +153,7 @@ slice_find_places(const SlicedPartial *partial, Oid objid, uint32 start, uint32 
 static void
 slice_distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 start, uint32 end)
 {
-	Place		p = {.pieces = partial_pieces(partial)};
+	Place		p = {.pieces = {&partial->pieces}};
 
 	while (slice_next_place(objid, start, end, &p))
 	{
@@ -183,12 +176,9 @@ slice_worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Place
 	return first;
 }
 
-/*
- * Decompress a slice so that bytes up to 'end' are available.  The scan moves if
- * there are patches.
- */
+/* Decompress a slice so that bytes up to 'end' are available. */
 static SlicedDamage
-slice_load(SlicedPartial *partial, ToastScan *ts, Oid objid, const SlicedSlice *slice, uint32 end)
+slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 end)
 {
 	Places		places = slice_find_places(partial, objid, slice->start,
 										   slice->start + slice->rawlen);
@@ -200,9 +190,6 @@ slice_load(SlicedPartial *partial, ToastScan *ts, Oid objid, const SlicedSlice *
 		damage = sliced_slice_decompress(slice, places.start - slice->start,
 										 to - slice->start, partial->bytes + places.at);
 		if (damage == SLICED_SOUND)
-			damage = sliced_patches_apply(ts, &partial->layout, objid, places.start, to,
-										  partial->bytes + places.at);
-		if (damage == SLICED_SOUND)
 			sliced_partial_add(partial, places.at, places.at + (to - places.start));
 	}
 	else
@@ -210,14 +197,54 @@ slice_load(SlicedPartial *partial, ToastScan *ts, Oid objid, const SlicedSlice *
 		char	   *raw = palloc(slice->rawlen);
 
 		damage = sliced_slice_decompress(slice, 0, slice->rawlen, raw);
-		if (damage == SLICED_SOUND && places.n > 0)
-			damage = sliced_patches_apply(ts, &partial->layout, objid, places.start, places.end,
-										  raw + (places.start - slice->start));
 		if (damage == SLICED_SOUND)
 			slice_distribute(partial, objid, raw, slice->start, slice->start + slice->rawlen);
 		pfree(raw);
 	}
 	return damage;
+}
+
+/*
+ * The same for a value with nodes: decompress it into memory of its own, as far as the
+ * pieces need it, or all of it the second time, and put that where it belongs.
+ */
+static SlicedDamage
+slice_load_and_keep(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 end)
+{
+	Places		places = slice_find_places(partial, objid, slice->start,
+										   slice->start + slice->rawlen);
+	bool		again = partial->kept_objid == objid && partial->kept_start == slice->start;
+	uint32		len = again ? slice->rawlen :
+		Min(slice->rawlen, Max(Max(end, places.end) - slice->start, SLICED_FIRST_PART));
+	SlicedDamage damage;
+
+	if (OidIsValid(partial->kept_objid))
+		pfree(partial->kept);
+	partial->kept_objid = InvalidOid;
+	partial->kept = MemoryContextAlloc(partial->mcxt, len);
+	damage = sliced_slice_decompress(slice, 0, len, partial->kept);
+	if (damage != SLICED_SOUND)
+	{
+		pfree(partial->kept);
+		return damage;
+	}
+	partial->kept_objid = objid;
+	partial->kept_start = slice->start;
+	partial->kept_len = len;
+	slice_distribute(partial, objid, partial->kept, slice->start, slice->start + len);
+	return SLICED_SOUND;
+}
+
+/* Put bytes [*pos, end) of the object where they belong, as far as the slice that is kept has them. */
+static void
+slice_load_from_kept(SlicedPartial *partial, Oid objid, uint32 *pos, uint32 end)
+{
+	uint32		upto = Min(end, partial->kept_start + partial->kept_len);
+
+	if (partial->kept_objid != objid || *pos < partial->kept_start || *pos >= upto)
+		return;
+	slice_distribute(partial, objid, partial->kept + (*pos - partial->kept_start), *pos, upto);
+	*pos = upto;
 }
 
 /* Where a scan is: the next slice begins at 'pos' of its object. */
@@ -227,13 +254,19 @@ typedef struct Progress
 	uint32		pos;
 } Progress;
 
-/* Read bytes [pos, end) of an object. */
+/* Read bytes [pos, end) of a piece's object. */
 static SlicedDamage
-object_load(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, uint32 end)
+piece_load(SlicedPartial *partial, Progress *progress, const SlicedPiece *piece, uint32 pos,
+		   uint32 end)
 {
+	Oid			objid = piece->objid;
 	ToastScan  *ts = progress->cursor.ts;
-	SlicedCursor cursor = {.ts = ts, .objid = objid, .moving = NoMovementScanDirection};
+	SlicedCursor cursor = {
+		.ts = ts, .objid = objid, .moving = NoMovementScanDirection,
+		.in_slice = piece->in_slice, .slice = piece->slice
+	};
 
+	slice_load_from_kept(partial, objid, &pos, end);
 	if (progress->cursor.objid == objid && progress->pos == pos)
 		cursor = progress->cursor;
 	cursor.end = end;
@@ -253,9 +286,8 @@ object_load(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, u
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
 		if (damage == SLICED_SOUND)
-			damage = slice_load(partial, ts, objid, &slice, end);
-		if (partial->layout.patches != NULL)
-			cursor.moving = NoMovementScanDirection;
+			damage = (partial->layout.flat ? slice_load : slice_load_and_keep) (partial, objid,
+																				&slice, end);
 		if (slice.buffer != NULL)
 			pfree(slice.buffer);
 		if (damage != SLICED_SOUND)
@@ -268,8 +300,8 @@ object_load(SlicedPartial *partial, Progress *progress, Oid objid, uint32 pos, u
 }
 
 /*
- * Read the head, which says what the value consists of.  The inline bytes come
- * with it, and the first slice as far as bytes before 'to' need it.
+ * Read the head, which says what the value consists of.  The first slice comes with it, as
+ * far as bytes before 'to' need it, or literal bytes.
  */
 static SlicedDamage
 layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
@@ -286,36 +318,40 @@ layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 
 	old = MemoryContextSwitchTo(partial->mcxt);
 	damage = sliced_layout_load(&partial->layout, ts, &head);
-	MemoryContextSwitchTo(old);
 	if (damage == SLICED_SOUND && partial->layout.total > partial->size)
-		damage = SLICED_PIECES_TOO_LONG;
+		damage = SLICED_ROOT_TOO_LONG;
+	if (damage == SLICED_SOUND && partial->layout.flat)
+		damage = sliced_pieces_find(&partial->pieces, &partial->layout, ts, 0, partial->size);
+	else if (damage == SLICED_SOUND)
+		sliced_layout_keep_nodes(&partial->layout, partial->mcxt);
+	MemoryContextSwitchTo(old);
 	if (damage != SLICED_SOUND)
 		return damage;
 	SLICED_STOP("document.layout-read");
 	partial->have_layout = true;
 	progress->cursor = (SlicedCursor) {ts, valueid, ForwardScanDirection};
-	progress->pos = head.npieces > 0 ? SLICED_OWN_START : head.rawlen;
-	if (head.npieces > 0)
+	progress->pos = head.root != NULL ? SLICED_OWN_START : head.rawlen;
+	if (head.root != NULL)
 	{
-		slice_distribute(partial, InvalidOid, partial->layout.inline_bytes, 0,
-						 partial->layout.inline_len);
+		slice_distribute(partial, InvalidOid, partial->pieces.literals, 0,
+						 partial->pieces.nliterals);
 		return SLICED_SOUND;
 	}
 	if (head.rawlen == 0)
 		return SLICED_SOUND;
 	damage = sliced_slice_gather(ts, &head, 0, 0, &slice);
 	if (damage == SLICED_SOUND)
-		damage = slice_load(partial, ts, valueid, &slice, Min(to, head.rawlen));
+		damage = slice_load(partial, valueid, &slice, Min(to, head.rawlen));
 	if (slice.buffer != NULL)
 		pfree(slice.buffer);
 	return damage;
 }
 
-/* Read bytes [from, to); none of them is there. */
+/* Read bytes [from, to), of which nothing is there but literal bytes, from the pieces. */
 static SlicedDamage
-missing_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
+pieces_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 {
-	SlicedPieceIterator it = partial_pieces(partial);
+	SlicedPieceIterator it = {&partial->pieces};
 	SlicedDamage damage = SLICED_SOUND;
 
 	while (damage == SLICED_SOUND && sliced_piece_next(&it) && it.at < to)
@@ -324,10 +360,41 @@ missing_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 		uint32		next = Min(to, it.at + it.piece.len);
 
 		if (first < next && it.piece.objid != InvalidOid)
-			damage = object_load(partial, progress, it.piece.objid,
-								 it.piece.start + (first - it.at),
-								 it.piece.start + (next - it.at));
+			damage = piece_load(partial, progress, &it.piece, it.piece.start + (first - it.at),
+								it.piece.start + (next - it.at));
 	}
+	return damage;
+}
+
+/* Up to where to read, if bytes [from, to) are asked for and not there. */
+static uint32
+read_ahead(SlicedPartial *partial, uint32 from, uint32 to)
+{
+	partial->ahead = from == partial->reached ?
+		Min(partial->ahead * 2, SLICED_READ_AHEAD_MAX) : SLICED_READ_AHEAD;
+	to += Min(partial->size - to, partial->ahead);
+	partial->reached = sliced_partial_missing(partial, from, to).to;
+	return partial->reached;
+}
+
+/* Read bytes [from, to); none of them is there. */
+static SlicedDamage
+missing_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
+{
+	SlicedDamage damage;
+
+	if (partial->layout.flat)
+		return pieces_load(partial, progress, from, to);
+	to = read_ahead(partial, from, to);
+	damage = sliced_pieces_find(&partial->pieces, &partial->layout, progress->cursor.ts, from, to);
+	progress->cursor.objid = InvalidOid;
+	if (damage == SLICED_SOUND)
+	{
+		slice_distribute(partial, InvalidOid, partial->pieces.literals, 0,
+						 partial->pieces.nliterals);
+		damage = pieces_load(partial, progress, from, to);
+	}
+	sliced_pieces_free(&partial->pieces);
 	return damage;
 }
 

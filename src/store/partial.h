@@ -34,6 +34,17 @@ typedef struct SlicedPartial
 	SlicedRange *ranges;		/* those that are there: in order, not touching */
 	bool		have_layout;
 	SlicedLayout layout;
+	SlicedPieces pieces;		/* of a flat value: of all of it; otherwise of what is read */
+
+	/* Of others, whose slices have bytes in many ranges: the one that was read last ... */
+	Oid			kept_objid;		/* InvalidOid: none */
+	uint32		kept_start;
+	uint32		kept_len;		/* bytes that were decompressed */
+	char	   *kept;
+
+	/* ... and where reading has ended, to go ahead the more the longer it goes on there. */
+	uint32		reached;
+	uint32		ahead;
 } SlicedPartial;
 
 /* Prepare for a value of 'size' bytes; none of them is there. */

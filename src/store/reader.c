@@ -27,7 +27,6 @@
 #include "storage/lock.h"
 #include "store/cursor.h"
 #include "store/layout.h"
-#include "store/patches.h"
 #include "store/reader.h"
 #include "store/slice.h"
 #include "utils/timestamp.h"
@@ -63,8 +62,8 @@ typedef struct Reader
 	 * the short values of a document lie together.  We keep slices that later
 	 * pieces need.
 	 */
-	SlicedLayout layout;
-	SlicedPieceIterator pieces; /* at the current one; the value ends where reading does */
+	SlicedPieces pieces;
+	SlicedPieceIterator piece;	/* at the current one */
 	KeptSlice	kept[SLICED_KEPT_SLICES];
 	int			nkept;			/* those used again last come first */
 } Reader;
@@ -81,11 +80,11 @@ reader_advance(Reader *r, uint32 *pos, uint32 upto)
 static bool
 slice_needed_later(const Reader *r, const SlicedSlice *slice)
 {
-	SlicedPieceIterator it = r->pieces;
+	SlicedPieceIterator it = r->piece;
 
-	if (it.layout == NULL)
+	if (it.pieces == NULL)
 		return false;			/* there are no others */
-	while (sliced_piece_next(&it) && it.at < it.size)
+	while (sliced_piece_next(&it))
 		if (it.piece.objid == r->ts.objid &&
 			it.piece.start < slice->start + slice->rawlen &&
 			slice->start < it.piece.start + it.piece.len)
@@ -177,18 +176,11 @@ slice_copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
 	}
 }
 
-/*
- * Read bytes [pos, end) of an object.  With 'started' the scan is already
- * moving forward over the object's rows and has not passed 'pos'.
- */
+/* Read bytes [pos, end) of an object, with a cursor that has not found any slice of it. */
 static bool
-object_read(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
+object_read(Reader *r, SlicedCursor cursor, uint32 pos, uint32 end)
 {
-	SlicedCursor cursor = {
-		.ts = &r->ts,
-		.objid = objid,
-		.moving = started ? ForwardScanDirection : NoMovementScanDirection
-	};
+	Oid			objid = cursor.objid;
 
 	slice_copy_from_kept(r, objid, &pos, end);
 	if (r->cursor.objid == objid && r->cursor_pos == pos)
@@ -220,68 +212,44 @@ object_read(Reader *r, Oid objid, uint32 pos, uint32 end, bool started)
 	return true;
 }
 
-/* Read bytes [*offset, end) of the value from the current piece, as far as it goes. */
-static bool
-piece_read(Reader *r, uint32 *offset, uint32 end)
-{
-	const SlicedPiece *piece = &r->pieces.piece;
-	uint32		skip = *offset - r->pieces.at;
-	uint32		from = piece->start + skip;
-	uint32		n = Min(end - *offset, piece->len - skip);
-
-	if (piece->objid != 0)
-	{
-		*offset += n;
-		return object_read(r, piece->objid, from, from + n, false);
-	}
-	memcpy(r->dest, r->layout.inline_bytes + from, n);
-	reader_advance(r, offset, *offset + n);
-	return true;
-}
-
-/* Lay patches over bytes [offset, end) of the value, which are at 'dest' now. */
-static bool
-pieces_patch(Reader *r, uint32 offset, uint32 end, char *dest)
-{
-	SlicedPieceIterator it = {&r->layout, end};
-
-	while (sliced_piece_next(&it) && it.at < end)
-	{
-		uint32		first = Max(offset, it.at);
-		uint32		next = Min(end, it.at + it.piece.len);
-
-		if (first >= next || it.piece.objid == InvalidOid)
-			continue;
-		r->value_offset = first;
-		r->damage = sliced_patches_apply(&r->ts, &r->layout, it.piece.objid,
-										 it.piece.start + (first - it.at),
-										 it.piece.start + (next - it.at),
-										 dest + (first - offset));
-		if (r->damage != SLICED_SOUND)
-			return false;
-	}
-	return true;
-}
-
-/* Read bytes [offset, end) of a value that has a piece table. */
+/* Read bytes [offset, end) of a value that has a root. */
 static bool
 pieces_read(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 {
-	uint32		from = offset;
-	char	   *dest = r->dest;
+	SlicedLayout layout;
 
-	r->damage = sliced_layout_load(&r->layout, &r->ts, head);
+	r->damage = sliced_layout_load(&layout, &r->ts, head);
+	if (r->damage == SLICED_SOUND)
+		r->damage = sliced_pieces_find(&r->pieces, &layout, &r->ts, offset, end);
+	/* behind the head come the slices of the value's own object */
+	if (layout.flat)
+		r->cursor = (SlicedCursor) {&r->ts, layout.valueid, ForwardScanDirection};
+	r->cursor_pos = SLICED_OWN_START;
+	sliced_layout_free(&layout);
 	if (r->damage != SLICED_SOUND)
 		return false;
-	/* behind the head come the slices of the value's own object */
-	r->cursor = (SlicedCursor) {&r->ts, r->layout.valueid, ForwardScanDirection};
-	r->cursor_pos = SLICED_OWN_START;
 
-	r->pieces = (SlicedPieceIterator) {&r->layout, end};
-	while (offset < end && sliced_piece_next(&r->pieces))
-		if (offset - r->pieces.at < r->pieces.piece.len && !piece_read(r, &offset, end))
-			return false;
-	return r->layout.patches == NULL || pieces_patch(r, from, end, dest);
+	r->piece = (SlicedPieceIterator) {&r->pieces};
+	while (sliced_piece_next(&r->piece))
+	{
+		const SlicedPiece *piece = &r->piece.piece;
+
+		if (OidIsValid(piece->objid))
+		{
+			SlicedCursor cursor = {
+				.ts = &r->ts, .objid = piece->objid, .in_slice = piece->in_slice, .slice = piece->slice
+			};
+
+			cursor.moving = NoMovementScanDirection;
+			if (!object_read(r, cursor, piece->start, piece->start + piece->len))
+				return false;
+			continue;
+		}
+		memcpy(r->dest, r->pieces.literals + piece->start, piece->len);
+		r->dest += piece->len;
+		r->value_offset += piece->len;
+	}
+	return true;
 }
 
 static bool
@@ -293,14 +261,16 @@ value_read(Reader *r, Oid valueid, uint32 pos, uint32 end)
 	r->damage = sliced_head_find(&r->ts, valueid, sliced_last_seq(end), &head);
 	if (r->damage != SLICED_SOUND)
 		return false;
-	if (head.npieces > 0)
+	if (head.root != NULL)
 		return pieces_read(r, &head, pos, end);
 
 	near = pos <= head.rawlen;
 	if (pos < head.rawlen && pos < end &&
 		!slice_copy(r, &head, 0, false, &pos, end))
 		return false;
-	return object_read(r, valueid, pos, end, near);
+	return object_read(r, (SlicedCursor) {
+		&r->ts, valueid, near ? ForwardScanDirection : NoMovementScanDirection
+	}, pos, end);
 }
 
 /* Does any of these transactions still run? */
@@ -347,7 +317,7 @@ value_read_once(Reader *r, Relation toastrel, SlicedVisibility visibility, Oid v
 	r->ts.visibility = visibility;
 	ok = value_read(r, valueid, pos, end);
 	sliced_scan_close(&r->ts, AccessShareLock);
-	sliced_layout_free(&r->layout);
+	sliced_pieces_free(&r->pieces);
 	while (r->nkept > 0)
 		pfree(r->kept[--r->nkept].raw);
 	return ok;
@@ -440,7 +410,7 @@ sliced_object_read(Relation toastrel, Oid objid, uint32 start, uint32 len, char 
 	bool		ok;
 
 	sliced_scan_open(&r.ts, toastrel, NULL, AccessShareLock);
-	ok = object_read(&r, objid, start, start + len, false);
+	ok = object_read(&r, (SlicedCursor) {&r.ts, objid, NoMovementScanDirection}, start, start + len);
 	sliced_scan_close(&r.ts, AccessShareLock);
 	return ok;
 }
@@ -498,7 +468,7 @@ sliced_value_compressed(Relation toastrel, Oid valueid, uint32 size, int codec, 
 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	if (sliced_head_find(&ts, valueid, sliced_last_seq(size), &head) == SLICED_SOUND &&
-		head.npieces == 0 &&
+		head.root == NULL &&
 		head.rawlen == size && head.codec == codec && !head.has_dictionary &&
 		sliced_slice_gather(&ts, &head, 0, 0, &slice) == SLICED_SOUND)
 	{

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "store/layout.h"
 #include "store/remover.h"
+#include "utils/builtins.h"
 
 uint64		sliced_bytes_deleted = 0;
 
@@ -34,7 +35,7 @@ static void
 object_delete(ToastScan *ts, Oid objid, bool speculative)
 {
 	ts->visibility = SLICED_SEE_CURRENT;
-	sliced_scan_seek(ts, objid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	sliced_scan_seek(ts, objid, SLICED_FIRST_SEQ, ForwardScanDirection);
 	while (sliced_scan_next(ts, ForwardScanDirection))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -48,55 +49,79 @@ object_delete(ToastScan *ts, Oid objid, bool speculative)
 	}
 }
 
-/*
- * Of which objects does the value have pieces, and in which are its patches?  The head may have been deleted
- * already, and damage must not keep the table's row from being deleted.
- */
-static List *
-objects_of_pieces(ToastScan *ts, Oid valueid)
+/* Objects that a value has rows of. */
+typedef struct Objects
 {
-	List	   *result = NIL;
-	SlicedRow	head;
+	int			n;
+	int			room;
+	Oid		   *list;
+} Objects;
 
-	if (sliced_head_find(ts, valueid, SLICED_HEAD_SEQ, &head) == SLICED_SOUND)
+static void
+objects_add(void *arg, const SlicedTreeName *name)
+{
+	Objects    *objects = arg;
+
+	if (objects->n > 0 && objects->list[objects->n - 1] == name->objid)
+		return;
+	if (objects->n == objects->room)
 	{
-		SlicedPatchTable table = {0};
-		uint32		size;
-
-		for (int i = 0; i < head.npieces; i++)
-			result = list_append_unique_oid(result, sliced_row_piece(&head, i).objid);
-		if (head.patches != NULL)
-			(void) sliced_patch_table_decode(&table, head.patches, head.patches_len, &size);
-		for (int i = 0; i < table.nlayers; i++)
-			result = list_append_unique_oid(result, table.layers[i].objid);
+		objects->room = Max(8, objects->room * 2);
+		objects->list = objects->list == NULL ? palloc(objects->room * sizeof(Oid)) :
+			repalloc_huge(objects->list, objects->room * sizeof(Oid));
 	}
-	return result;
+	objects->list[objects->n++] = name->objid;
 }
 
-void
-sliced_object_delete(Relation toastrel, Oid objid)
+/*
+ * Which objects does the value have rows of, besides that of its own id?  All rows of an
+ * object that are there belong to one value.  The head may have been deleted already, and
+ * damage must not keep the table's row from being deleted: what is below a node that cannot
+ * be read is left for verify to find.
+ */
+static void
+objects_find(Objects *objects, ToastScan *ts, Oid valueid)
 {
-	ToastScan	ts;
+	SlicedRow	head;
+	SlicedLayout layout;
 
-	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
-	object_delete(&ts, objid, false);
-	sliced_scan_close(&ts, NoLock);
+	if (sliced_head_find(ts, valueid, SLICED_HEAD_SEQ, &head) != SLICED_SOUND)
+		return;
+	if (sliced_layout_load(&layout, ts, &head) == SLICED_SOUND && layout.root != NULL)
+		sliced_layout_names(&layout, ts, objects_add, objects);
+	sliced_layout_free(&layout);
+	if (objects->n > 0)
+		qsort(objects->list, objects->n, sizeof(Oid), oid_cmp);
 }
 
 void
 sliced_value_delete(Relation toastrel, Oid valueid, bool speculative)
 {
 	ToastScan	ts;
-	List	   *shared;
-	ListCell   *lc;
+	Objects		objects = {0};
 
 	sliced_scan_open(&ts, toastrel, NULL, RowExclusiveLock);
-	shared = objects_of_pieces(&ts, valueid);
+	objects_find(&objects, &ts, valueid);
 	object_delete(&ts, valueid, speculative);
 	SLICED_STOP("remove.own-object-deleted");
-	foreach(lc, shared)
-		if (OidIsValid(lfirst_oid(lc)) && lfirst_oid(lc) != valueid)
-			object_delete(&ts, lfirst_oid(lc), speculative);
+	for (int i = 0; i < objects.n; i++)
+		if (objects.list[i] != valueid && (i == 0 || objects.list[i] != objects.list[i - 1]))
+			object_delete(&ts, objects.list[i], speculative);
 	sliced_scan_close(&ts, NoLock);
-	list_free(shared);
+	if (objects.list != NULL)
+		pfree(objects.list);
+}
+
+void
+sliced_rows_delete(ToastScan *ts, const SlicedTreeName *name)
+{
+	int32		first = name->seq > 0 || name->kind == SLICED_CHILD_NODE ? name->seq : SLICED_HEAD_SEQ;
+	int32		last = name->kind == SLICED_CHILD_NODE ? name->seq : name->seq + (int32) name->len - 1;
+
+	sliced_scan_seek_within(ts, name->objid, first, last);
+	while (sliced_scan_next(ts, ForwardScanDirection))
+	{
+		CHECK_FOR_INTERRUPTS();
+		sliced_toast_row_delete(ts->toastrel, name->objid, &ts->tid);
+	}
 }

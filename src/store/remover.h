@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "store/layout.h"
 #include "utils/rel.h"
 
 /*
@@ -20,8 +21,8 @@
  */
 extern void sliced_value_delete(Relation toastrel, Oid valueid, bool speculative);
 
-/* Delete an object; on behalf of the owner of the value that has had it. */
-extern void sliced_object_delete(Relation toastrel, Oid objid);
+/* Delete the rows of a name; on behalf of the value's owner.  The scan moves. */
+extern void sliced_rows_delete(ToastScan *ts, const SlicedTreeName *name);
 
 /* Delete one row of an object; on behalf of the value's owner, like all of this. */
 extern void sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid);

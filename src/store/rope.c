@@ -88,40 +88,53 @@ sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, ui
 	}
 }
 
-/*
- * How many of 'n' bytes are the same from 'i' on?  Being off by a few bytes is
- * harmless here.
- */
+/* How many of 'n' bytes are the same from 'i' on?  Counts words of four. */
 static uint32
 same_bytes(const char *a, const char *b, uint32 i, uint32 n)
 {
 	uint32		start = i;
 
-	while (i + sizeof(uint64) <= n && memcmp(a + i, b + i, sizeof(uint64)) == 0)
-		i += sizeof(uint64);
+	while (i + sizeof(uint32) <= n && memcmp(a + i, b + i, sizeof(uint32)) == 0)
+		i += sizeof(uint32);
 	return i - start;
 }
 
-void
-sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len, const char *old,
-						uint32 old_len, const SlicedRope *other, uint32 start)
+/* Add 'n' bytes in the caller's memory, or those of 'other' where they are as good. */
+static void
+add_same_or_new(SlicedRope *rope, const char *bytes, const char *old, uint32 n,
+				const SlicedRope *other, uint32 start)
 {
-	uint32		n = Min(len, old_len);
 	uint32		done = 0;
 
 	for (uint32 i = 0; i < n;)
 	{
 		uint32		same = same_bytes(bytes, old, i, n);
 
-		if (same >= SLICED_SIMILAR)
+		if (same >= SLICED_RUN_WORTH)
 		{
 			sliced_rope_add_bytes(rope, bytes + done, i - done);
 			sliced_rope_add_rope(rope, other, start + i, same);
 			done = i + same;
 		}
-		i += same + sizeof(uint64);
+		i += same + sizeof(uint32);
 	}
-	sliced_rope_add_bytes(rope, bytes + done, len - done);
+	sliced_rope_add_bytes(rope, bytes + done, n - done);
+}
+
+/*
+ * What is before a change is where it was, and what is behind it has the same distance
+ * from the end.
+ */
+void
+sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len, const char *old,
+						uint32 old_len, const SlicedRope *other, uint32 start)
+{
+	uint32		first = len == old_len ? 0 : same_bytes(bytes, old, 0, Min(len, old_len));
+	uint32		n = Min(len, old_len) - first;
+
+	sliced_rope_add_rope(rope, other, start, first);
+	sliced_rope_add_bytes(rope, bytes + first, len - first - n);
+	add_same_or_new(rope, bytes + (len - n), old + (old_len - n), n, other, start + (old_len - n));
 }
 
 SlicedRope *

@@ -108,44 +108,6 @@ taken_load_slices(SlicedTaken *taken, ToastScan *ts, SlicedRow row, uint32 pos, 
 	}
 }
 
-/*
- * Take what the head says of a value that has been cut: all its bytes are its own.  The
- * copy reads as the value does, wherever the pieces lead to in there.
- */
-static bool
-taken_load_pieces(SlicedTaken *taken, ToastScan *ts, const SlicedRow *head, uint32 size)
-{
-	SlicedLayout layout;
-	bool		sound;
-
-	/* only forged inline bytes are compressed, and longer than a row */
-	if (head->npieces == 0 || head->garbage > 0 || head->codec != SLICED_CODEC_NONE ||
-		head->parts > 0)
-		return false;
-	sound = sliced_layout_load(&layout, ts, head) == SLICED_SOUND && layout.total == size &&
-		layout.inline_len < size;
-	for (int i = 0; sound && i < layout.npieces; i++)
-	{
-		const SlicedPiece *piece = &layout.pieces[i];
-
-		if (piece->objid == InvalidOid)
-			sound = (uint64) piece->start + piece->len <= layout.inline_len;
-		else
-			sound = piece->objid == layout.valueid && piece->start >= SLICED_OWN_START &&
-				(uint64) piece->start + piece->len <= SLICED_OWN_START + size - layout.inline_len;
-	}
-	if (!sound)
-	{
-		sliced_layout_free(&layout);
-		return false;
-	}
-	taken->npieces = layout.npieces;
-	taken->pieces = layout.pieces;
-	taken->inline_len = layout.inline_len;
-	taken->inline_bytes = layout.inline_bytes;
-	return true;
-}
-
 /* Of a value that has been cut.  The scan stands on the head. */
 static bool
 taken_load_cut(SlicedTaken *taken, ToastScan *ts, const SlicedRow *head, uint32 size, int codec,
@@ -155,12 +117,12 @@ taken_load_cut(SlicedTaken *taken, ToastScan *ts, const SlicedRow *head, uint32 
 	uint64		stored = 0;
 	bool		compressed = false;
 
-	if (!taken_load_pieces(taken, ts, head, size) ||
+	if (sliced_layout_load(&taken->layout, ts, head) != SLICED_SOUND ||
+		!sliced_layout_is_cut(&taken->layout, size) ||
 		!sliced_scan_next(ts, ForwardScanDirection) || ts->seq != SLICED_OWN_START ||
 		sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != SLICED_SOUND ||
 		row.kind != SLICED_ROW_SLICE ||
-		!taken_load_slices(taken, ts, row, SLICED_OWN_START,
-						   SLICED_OWN_START + size - taken->inline_len, codec, true))
+		!taken_load_slices(taken, ts, row, SLICED_OWN_START, taken->layout.own, codec, true))
 		return false;
 	for (int i = 0; i < taken->nslices; i++)
 	{
@@ -181,13 +143,12 @@ sliced_taken_load(SlicedTaken *taken, Relation toastrel, Oid valueid, uint32 siz
 
 	memset(taken, 0, sizeof(*taken));
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
-	result = sliced_head_find(&ts, valueid, PG_INT32_MAX, &head) == SLICED_SOUND &&
-		head.patches == NULL;
+	result = sliced_head_find(&ts, valueid, PG_INT32_MAX, &head) == SLICED_SOUND;
 	if (result)
 	{
 		taken->ascii = head.ascii;
 		result = cut ? taken_load_cut(taken, &ts, &head, size, codec, more_than) :
-			head.npieces == 0 && (head.rawlen < size || head.storedlen > more_than) &&
+			head.root == NULL && (head.rawlen < size || head.storedlen > more_than) &&
 			taken_load_slices(taken, &ts, head, 0, size, codec, false);
 	}
 	sliced_scan_close(&ts, AccessShareLock);
@@ -213,15 +174,16 @@ sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored, 
 
 /* Put the bytes of a value that was cut, which are in the order of its own object, in theirs. */
 static void
-put_in_order(const SlicedTaken *taken, const char *own, char *dest)
+put_in_order(const SlicedLayout *layout, const char *own, char *dest)
 {
-	for (int i = 0; i < taken->npieces; i++)
+	for (uint32 i = 0; i < layout->node.nitems; i++)
 	{
-		const SlicedPiece *piece = &taken->pieces[i];
+		const SlicedItem *item = &layout->node.items[i];
 
-		memcpy(dest, piece->objid == InvalidOid ? taken->inline_bytes + piece->start :
-			   own + piece->start - SLICED_OWN_START, piece->len);
-		dest += piece->len;
+		memcpy(dest, item->bytes != NULL ? item->bytes :
+			   own + (layout->node.children[item->child].seq - SLICED_OWN_START) + item->start,
+			   item->len);
+		dest += item->len;
 	}
 }
 
@@ -252,14 +214,14 @@ sliced_taken_read(const SlicedTaken *taken, char *dest)
 	char	   *own;
 	bool		result;
 
-	if (taken->npieces == 0)
+	if (taken->layout.root == NULL)
 		return read_slices(taken, dest);
 	for (int i = 0; i < taken->nslices; i++)
 		len += taken->slices[i].rawlen;
 	own = MemoryContextAllocHuge(CurrentMemoryContext, len);
 	result = read_slices(taken, own);
 	if (result)
-		put_in_order(taken, own, dest);
+		put_in_order(&taken->layout, own, dest);
 	pfree(own);
 	return result;
 }
@@ -272,9 +234,6 @@ sliced_taken_free(SlicedTaken *taken)
 			pfree(taken->slices[i].memory);
 	if (taken->slices != NULL)
 		pfree(taken->slices);
-	if (taken->pieces != NULL)
-		pfree(taken->pieces);
-	if (taken->inline_bytes != NULL)
-		pfree(unconstify(char *, taken->inline_bytes));
+	sliced_layout_free(&taken->layout);
 	memset(taken, 0, sizeof(*taken));
 }

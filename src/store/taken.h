@@ -11,7 +11,7 @@
 
 #include "postgres.h"
 
-#include "format/pieces.h"
+#include "store/layout.h"
 #include "utils/rel.h"
 
 typedef struct SlicedTakenSlice
@@ -31,10 +31,7 @@ typedef struct SlicedTaken
 	uint32		ascii;			/* leading bytes known to be ASCII */
 
 	/* Of a value that was cut into regions, what its head says; otherwise nothing. */
-	int			npieces;
-	SlicedPiece *pieces;		/* objid: 0, or the value it was taken from */
-	uint32		inline_len;
-	const char *inline_bytes;
+	SlicedLayout layout;
 } SlicedTaken;
 
 /*

@@ -56,7 +56,7 @@ sliced_scan_seek_within(ToastScan *ts, Oid objid, int32 first, int32 last)
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT4GE, Int32GetDatum(first));
 	ScanKeyInit(&keys[2], 2, BTLessEqualStrategyNumber, F_INT4LE, Int32GetDatum(last));
 	/* a condition that all rows meet costs a test; the index drops duplicates */
-	if (first == SLICED_HEAD_SEQ)
+	if (first == SLICED_FIRST_SEQ)
 		keys[1] = keys[2];
 	else if (last == PG_INT32_MAX)
 		keys[2] = keys[1];
@@ -70,7 +70,7 @@ sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
 	if (ScanDirectionIsForward(dir))
 		sliced_scan_seek_within(ts, objid, seq, PG_INT32_MAX);
 	else
-		sliced_scan_seek_within(ts, objid, SLICED_HEAD_SEQ, seq);
+		sliced_scan_seek_within(ts, objid, SLICED_FIRST_SEQ, seq);
 }
 
 /* Has a subtransaction of ours, which was rolled back, written this? */

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "store/cursor.h"
 #include "store/layout.h"
-#include "store/patches.h"
 #include "store/walk.h"
 
 typedef struct ValueWalk
@@ -38,8 +37,7 @@ walk_report_damage(ValueWalk *w, int64 offset, SlicedDamage damage)
 
 /* Gather, try to decompress and show one slice; false if that is not possible. */
 static bool
-walk_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, const SlicedPiece *piece,
-		   bool reseek)
+walk_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, Oid objid, bool reseek)
 {
 	SlicedSlice slice;
 	SlicedDamage damage = sliced_slice_gather(w->ts, row, start, reseek ? PG_INT32_MAX : 0, &slice);
@@ -54,7 +52,7 @@ walk_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, const Sliced
 	if (damage != SLICED_SOUND)
 		walk_report_damage(w, start, damage);
 	else if (w->visitor->slice)
-		w->visitor->slice(w->visitor->arg, i, piece, &slice);
+		w->visitor->slice(w->visitor->arg, i, objid, &slice);
 	if (slice.buffer)
 		pfree(slice.buffer);
 	return damage == SLICED_SOUND;
@@ -85,7 +83,8 @@ walk_as_reader(ValueWalk *w, int i, const SlicedPiece *piece)
 			walk_report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(damage));
 			return;
 		}
-		if (!walk_slice(w, &row, start, i, piece, ScanDirectionIsBackward(cursor.moving)))
+		if (!walk_slice(w, &row, start, i, piece->objid,
+						ScanDirectionIsBackward(cursor.moving)))
 			return;
 		if (row.parts > 0)
 			cursor.moving = ForwardScanDirection;
@@ -118,8 +117,8 @@ walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 		uint32		start = Max(ts->seq, 0);
 
 		CHECK_FOR_INTERRUPTS();
-		if (damage == SLICED_SOUND && row.kind == SLICED_ROW_PATCHES)
-			damage = SLICED_PATCHES_MISPLACED;
+		if (damage == SLICED_SOUND && row.kind == SLICED_ROW_NODE)
+			damage = SLICED_NODE_MISPLACED;
 		if (damage != SLICED_SOUND)
 		{
 			if (!lost)
@@ -127,7 +126,7 @@ walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 			lost = true;
 			continue;
 		}
-		if (row.kind == SLICED_ROW_HEAD && (row.npieces > 0 || row.rawlen == 0))
+		if (row.kind == SLICED_ROW_HEAD && (row.root != NULL || row.rawlen == 0))
 			continue;
 		if (start >= end)
 		{
@@ -145,7 +144,9 @@ walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 		}
 		if (start > pos && !lost)
 			walk_report(w, SLICED_PROBLEM_MISSING, pos, sliced_damage_text(SLICED_SLICE_MISSING));
-		lost = !walk_slice(w, &row, start, i, piece, false);
+		if (!whole && (start < piece->start || start + row.rawlen > end))
+			walk_report(w, SLICED_PROBLEM_OVERLAP, start, "a node has a part of this slice");
+		lost = !walk_slice(w, &row, start, i, piece->objid, false);
 		pos = start + row.rawlen;
 	}
 	if (pos < end && !lost)
@@ -154,143 +155,154 @@ walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 		walk_report(w, SLICED_PROBLEM_EXCESS, end, "the value is longer than its pointer says");
 }
 
-/* Report slices of the object that neither a piece nor the rest of the value needs. */
+/* ---- values with a root ---- */
+
+/* The rows of a tree, in the order in which they were found. */
+typedef struct Names
+{
+	int			n;
+	int			room;
+	SlicedTreeName *list;
+} Names;
+
 static void
-walk_unneeded(ValueWalk *w, const SlicedLayout *layout, uint32 size, Oid objid)
+names_add(void *arg, const SlicedTreeName *name)
+{
+	Names	   *names = arg;
+
+	if (names->n == names->room)
+	{
+		names->room = Max(16, names->room * 2);
+		names->list = repalloc_huge(names->list, names->room * sizeof(SlicedTreeName));
+	}
+	names->list[names->n++] = *name;
+}
+
+/* Nodes are before slices, and rows in their order. */
+static int
+compare_names(const void *a, const void *b)
+{
+	const SlicedTreeName *x = a;
+	const SlicedTreeName *y = b;
+
+	if (x->objid != y->objid)
+		return x->objid < y->objid ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* Behind which row does it end? */
+static int32
+name_end(const SlicedTreeName *name)
+{
+	return name->kind == SLICED_CHILD_NODE ? name->seq + 1 : name->seq + (int32) name->len;
+}
+
+static void
+walk_name(ValueWalk *w, int i, const SlicedTreeName *name)
+{
+	w->ts->objid = name->objid;
+	if (w->visitor->object)
+		w->visitor->object(w->visitor->arg, name->objid);
+	if (name->kind == SLICED_CHILD_EXTENT)
+	{
+		SlicedPiece piece = {name->objid, name->seq, name->len};
+
+		walk_object(w, i, &piece, false);
+	}
+	else if (sliced_is_missing(name->damage))
+		walk_report(w, SLICED_PROBLEM_MISSING, name->seq, sliced_damage_text(name->damage));
+	else if (name->damage != SLICED_SOUND)
+		walk_report_damage(w, name->seq, name->damage);
+	else if (w->visitor->node)
+		w->visitor->node(w->visitor->arg, name->objid, name->seq, name->size);
+}
+
+/*
+ * Report rows of an object that none of its 'n' names has, which are sorted.  Of the
+ * value's own object the head has no name, nor has what follows the root.
+ */
+static void
+walk_unnamed(ValueWalk *w, Oid objid, const SlicedTreeName *names, int n, const SlicedLayout *layout)
 {
 	ToastScan  *ts = w->ts;
+	int			k = 0;
 
-	sliced_scan_seek(ts, objid, 0, ForwardScanDirection);
+	sliced_scan_seek(ts, objid, SLICED_FIRST_SEQ, ForwardScanDirection);
+	for (int i = 0; i + 1 < n; i++)
+		if (name_end(&names[i]) > names[i + 1].seq)
+			walk_report(w, SLICED_PROBLEM_OVERLAP, names[i + 1].seq, "two nodes name this row");
 	while (sliced_scan_next(ts, ForwardScanDirection))
 	{
 		SlicedRow	row;
-		uint32		start = ts->seq;
-		SlicedPieceIterator it = {layout, size};
-		bool		needed = false;
+		int32		seq = ts->seq;
 
 		CHECK_FOR_INTERRUPTS();
 		if (sliced_row_decode(&row, ts->data, ts->len, objid, ts->seq) != SLICED_SOUND ||
 			row.kind == SLICED_ROW_CONTINUATION)
 			continue;
-		while (!needed && sliced_piece_next(&it))
-			needed = it.piece.objid == objid && it.piece.start < start + row.rawlen &&
-				start < it.piece.start + it.piece.len;
-		if (!needed)
-			walk_report(w, SLICED_PROBLEM_EXCESS, start, "no piece of the value needs this slice");
+		if (objid == layout->valueid && (seq == SLICED_HEAD_SEQ || seq >= (int32) layout->own))
+			continue;
+		if (seq == SLICED_HEAD_SEQ && row.root == NULL)
+			seq = 0;			/* the first slice */
+		while (k < n && name_end(&names[k]) <= seq)
+			k++;
+		if (k == n || seq < names[k].seq)
+			walk_report(w, SLICED_PROBLEM_EXCESS, seq, "no node of the value names this row");
 	}
 }
 
-/* Are the patches of a row sound?  Adds their bytes to '*bytes'. */
-static bool
-row_patches_are_sound(const SlicedRow *row, uint64 *bytes)
-{
-	SlicedPatchReader patches = sliced_row_patch_reader(row);
-
-	*bytes += row->payload_len - sizeof(uint32);
-	while (sliced_patch_next(&patches))
-		if (patches.place > row->until)
-			return false;
-	return patches.next == patches.end;
-}
-
+/* The same for all objects of a value. */
 static void
-walk_layer(ValueWalk *w, const SlicedLayer *layer)
+walk_all_unnamed(ValueWalk *w, Names *names, const SlicedLayout *layout)
 {
-	SlicedRow	row = {.until = 0};
-	SlicedDamage damage;
-	uint64		bytes = 0;
+	bool		own = false;
 
-	do
+	qsort(names->list, names->n, sizeof(SlicedTreeName), compare_names);
+	for (int i = 0, next; i < names->n; i = next)
 	{
-		uint32		at = row.until;
+		Oid			objid = names->list[i].objid;
 
-		CHECK_FOR_INTERRUPTS();
-		damage = sliced_layer_next(w->ts, layer->objid, at, &row);
-		if (damage == SLICED_SOUND && !row_patches_are_sound(&row, &bytes))
-			damage = SLICED_PATCHES_IMPOSSIBLE;
-		if (damage == SLICED_SOUND && w->visitor->patches)
-			w->visitor->patches(w->visitor->arg, layer->objid, row.from,
-								row.payload_len - sizeof(row.until));
-		if (sliced_is_missing(damage))
-			walk_report(w, SLICED_PROBLEM_MISSING, at, sliced_damage_text(damage));
-		else if (damage != SLICED_SOUND)
-			walk_report_damage(w, at, damage);
-	} while (damage == SLICED_SOUND && row.until < PG_INT32_MAX);
-
-	if (damage == SLICED_SOUND && bytes != layer->bytes)
-		walk_report_damage(w, 0, SLICED_ROWS_DO_NOT_ADD_UP);
-	if (damage == SLICED_SOUND && w->ts->snapshot != NULL &&
-		sliced_scan_next(w->ts, ForwardScanDirection))
-		walk_report(w, SLICED_PROBLEM_EXCESS, Max(w->ts->seq, 0), "the layer ends before this row");
-}
-
-static void
-walk_patches(ValueWalk *w, const SlicedLayout *layout, uint32 size)
-{
-	SlicedPieceIterator it = {layout, size};
-	uint32		base;
-
-	w->ts->objid = layout->valueid;
-	while (sliced_piece_next(&it))
-		if (sliced_object_is_patched(layout, it.piece.objid, &base) &&
-			it.piece.start + it.piece.len > layout->patches->end - base)
-			walk_report_damage(w, it.at, SLICED_PATCHES_MISPLACED);
-	if (w->visitor->patches && layout->patches->own_len > 0)
-		w->visitor->patches(w->visitor->arg, InvalidOid, 0, layout->patches->own_len);
-	for (int i = 0; i < layout->patches->nlayers; i++)
-	{
-		if (w->visitor->object)
-			w->visitor->object(w->visitor->arg, layout->patches->layers[i].objid);
-		walk_layer(w, &layout->patches->layers[i]);
+		next = i + 1;
+		while (next < names->n && names->list[next].objid == objid)
+			next++;
+		own |= objid == layout->valueid;
+		walk_unnamed(w, objid, &names->list[i], next - i, layout);
 	}
+	if (!own)
+		walk_unnamed(w, layout->valueid, NULL, 0, layout);
 }
 
 static void
-walk_pieces(ValueWalk *w, SlicedRow *head, uint32 size)
+walk_tree(ValueWalk *w, const SlicedRow *head, uint32 size)
 {
+	Names		names = {.list = palloc(sizeof(SlicedTreeName)), .room = 1};
 	SlicedLayout layout;
-	SlicedPieceIterator it = {&layout, size};
-	bool		rest_walked = false;
+	SlicedPiece rest;
 	SlicedDamage damage = sliced_layout_load(&layout, w->ts, head);
 
+	if (damage == SLICED_SOUND && layout.total > size)
+		walk_report(w, SLICED_PROBLEM_POINTER, size, sliced_damage_text(SLICED_ROOT_TOO_LONG));
 	if (damage != SLICED_SOUND)
 	{
 		walk_report_damage(w, 0, damage);
+		sliced_layout_free(&layout);
 		return;
 	}
-	if (layout.total > size)
-		walk_report(w, SLICED_PROBLEM_POINTER, size,
-					sliced_damage_text(SLICED_PIECES_TOO_LONG));
+	if (w->visitor->node)
+		w->visitor->node(w->visitor->arg, layout.valueid, SLICED_HEAD_SEQ, layout.root_size);
+	sliced_layout_names(&layout, w->ts, names_add, &names);
+	for (int i = 0; i < names.n; i++)
+		walk_name(w, i, &names.list[i]);
 
-	if (head->rawlen > 0)
-	{
-		SlicedPiece inline_bytes = {.len = head->rawlen};
-
-		walk_slice(w, head, 0, 0, &inline_bytes, false);
-	}
-	while (sliced_piece_next(&it))
-	{
-		int			i = it.next - 1;
-
-		if (it.piece.objid == 0)
-			continue;
-		if (i == layout.npieces)
-		{
-			walk_object(w, i, &it.piece, true);
-			rest_walked = true;
-			continue;
-		}
-		if (w->visitor->object)
-			w->visitor->object(w->visitor->arg, it.piece.objid);
-		walk_object(w, i, &it.piece, false);
-		if (w->ts->snapshot != NULL)
-			walk_unneeded(w, &layout, size, it.piece.objid);
-	}
-	if (!rest_walked && w->ts->snapshot != NULL)
-		walk_unneeded(w, &layout, size, layout.valueid);
-	if (layout.patches != NULL)
-		walk_patches(w, &layout, size);
+	rest = (SlicedPiece) {
+		layout.valueid, layout.own, size > layout.total ? size - layout.total : 0
+	};
+	if (w->ts->snapshot != NULL || rest.len > 0)
+		walk_object(w, names.n, &rest, true);
+	if (w->ts->snapshot != NULL)
+		walk_all_unnamed(w, &names, &layout);
 	sliced_layout_free(&layout);
+	pfree(names.list);
 }
 
 /* A value in core's format consists of chunks of known lengths. */
@@ -346,8 +358,8 @@ sliced_value_walk(ToastScan *ts, const struct varatt_external *ptr,
 		walk_report(&w, SLICED_PROBLEM_MISSING, 0, sliced_damage_text(damage));
 	else if (damage != SLICED_SOUND)
 		walk_report_damage(&w, 0, damage);
-	else if (head.npieces > 0)
-		walk_pieces(&w, &head, size);
+	else if (head.root != NULL)
+		walk_tree(&w, &head, size);
 	else
 	{
 		SlicedPiece whole = {.objid = ptr->va_valueid, .len = size};

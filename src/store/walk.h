@@ -22,15 +22,14 @@ typedef struct SlicedVisitor
 {
 	void	   *arg;
 
-	/* A slice (or the inline bytes, with piece->objid 0) of piece number 'i'. */
-	void		(*slice) (void *arg, int i, const SlicedPiece *piece,
-						  const SlicedSlice *slice);
-	/* Patches: some of layer 'layer', or those in the head (InvalidOid). */
-	void		(*patches) (void *arg, Oid layer, uint32 first_place, uint32 bytes);
+	/* A slice of an object, of extent number 'i' of the value. */
+	void		(*slice) (void *arg, int i, Oid objid, const SlicedSlice *slice);
+	/* A node; of the root 'seq' is that of the head. */
+	void		(*node) (void *arg, Oid objid, int32 seq, uint32 size);
 	/* 'offset' is in the object, -1 if the problem has no place. */
 	void		(*problem) (void *arg, SlicedProblemKind kind, Oid objid,
 							int64 offset, const char *message);
-	/* The value consists of bytes of this object (besides that of its own id). */
+	/* The value has rows of this object; perhaps more than once. */
 	void		(*object) (void *arg, Oid objid);
 } SlicedVisitor;
 

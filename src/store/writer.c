@@ -66,7 +66,7 @@ has_rows(Relation toastrel, Oid valueid)
 	bool		found;
 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
-	sliced_scan_seek(&ts, valueid, SLICED_HEAD_SEQ, ForwardScanDirection);
+	sliced_scan_seek(&ts, valueid, SLICED_FIRST_SEQ, ForwardScanDirection);
 	found = sliced_scan_next(&ts, ForwardScanDirection);
 	sliced_scan_close(&ts, AccessShareLock);
 	return found;
@@ -308,20 +308,27 @@ object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char 
 		pfree(work);
 }
 
-/* Add a value region by region, then the head that says where its bytes are. */
+/*
+ * Add a value region by region, then the head that says where its bytes are.  A short first
+ * region is in there itself.
+ */
 static void
 value_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 {
-	SlicedPiece *pieces = palloc(draft->ncuts * sizeof(SlicedPiece));
+	SlicedNode	node = {
+		.children = palloc(draft->nregions * sizeof(SlicedChild)),
+		.nitems = draft->ncuts,
+		.items = palloc(draft->ncuts * sizeof(SlicedItem)),
+		.len = draft->len
+	};
 	char	   *region = MemoryContextAllocHuge(CurrentMemoryContext, draft->len);
-	char		inline_bytes[SLICED_INLINE_REGION];
-	uint32		inline_len = 0;
 	uint32		own = SLICED_OWN_START;
+	uint32		size;
+	char	   *root;
 
 	for (int r = 0; r < draft->nregions; r++)
 	{
 		uint32		len = 0;
-		bool		in_head;
 
 		for (int i = 0; i < draft->ncuts; i++)
 		{
@@ -329,37 +336,30 @@ value_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 
 			if (cut->region != r)
 				continue;
-			pieces[i] = (SlicedPiece) {valueid, own + len, cut->len};
+			node.items[i] = (SlicedItem) {.child = node.nchildren, .start = len, .len = cut->len};
 			memcpy(region + len, draft->raw + cut->start, cut->len);
 			len += cut->len;
 		}
-		in_head = r == 0 && len <= SLICED_INLINE_REGION;
-		if (in_head)
+		if (r == 0 && len <= SLICED_INLINE_REGION)
 		{
-			memcpy(inline_bytes, region, len);
-			inline_len = len;
 			for (int i = 0; i < draft->ncuts; i++)
 				if (draft->cuts[i].region == r)
-				{
-					pieces[i].objid = InvalidOid;
-					pieces[i].start -= own;
-				}
+					node.items[i].bytes = draft->raw + draft->cuts[i].start;
+			continue;
 		}
-		else
-		{
-			sliced_writer_add_slices(w, valueid, own, region, len, draft->compression);
-			own += len;
-		}
+		sliced_writer_add_slices(w, valueid, own, region, len, draft->compression);
+		node.children[node.nchildren++] = (SlicedChild) {
+			.kind = SLICED_CHILD_EXTENT, .objid = valueid, .seq = own, .len = len
+		};
+		own += len;
 		SLICED_STOP("writer.region-added");
 	}
-	sliced_writer_add_head(w, valueid, &(SlicedNewHead) {
-		.pieces = pieces,
-		.npieces = draft->ncuts,
-		.inline_bytes = inline_bytes,
-		.inline_len = inline_len,
-		.ascii = sliced_utf8_ascii(draft->raw, draft->len)
-	});
-	pfree(pieces);
+	size = sliced_node_size(&node, valueid);
+	root = palloc(size);
+	sliced_node_encode(root, &node, valueid);
+	sliced_writer_add_head(w, valueid, root, size, own, sliced_utf8_ascii(draft->raw, draft->len));
+	pfree(root);
+	sliced_node_free(&node);
 	pfree(region);
 }
 
@@ -388,28 +388,15 @@ taken_write(SlicedWriter *w, CutObject *object, uint32 start, const SlicedTaken 
 	}
 }
 
-/* Add a value that was cut elsewhere. */
+/* Add a value that was cut elsewhere.  Its root names slices as seen from its own id. */
 static void
 taken_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedTaken *taken)
 {
 	CutObject	object = {.objid = valueid};
-	SlicedPiece *pieces = palloc(taken->npieces * sizeof(SlicedPiece));
 
 	taken_write(w, &object, SLICED_OWN_START, taken);
-	for (int i = 0; i < taken->npieces; i++)
-	{
-		pieces[i] = taken->pieces[i];
-		if (pieces[i].objid != InvalidOid)
-			pieces[i].objid = valueid;
-	}
-	sliced_writer_add_head(w, valueid, &(SlicedNewHead) {
-		.pieces = pieces,
-		.npieces = taken->npieces,
-		.inline_bytes = taken->inline_bytes,
-		.inline_len = taken->inline_len,
-		.ascii = taken->ascii
-	});
-	pfree(pieces);
+	sliced_writer_add_head(w, valueid, taken->layout.root, taken->layout.root_size,
+						   taken->layout.own, taken->ascii);
 }
 
 void
@@ -425,7 +412,7 @@ sliced_writer_add(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)
 		value_write_in_regions(w, valueid, draft);
 		return;
 	}
-	if (draft->raw == NULL && draft->taken.npieces > 0)
+	if (draft->raw == NULL && draft->taken.layout.root != NULL)
 	{
 		taken_write_in_regions(w, valueid, &draft->taken);
 		return;
@@ -449,65 +436,52 @@ sliced_writer_add_slices(SlicedWriter *w, Oid objid, uint32 start, const char *r
 	object_write(w, &object, start, raw, len, compression, NULL);
 }
 
+/* Nodes can stay near others, though slices that came with them cannot. */
+static void
+node_row_add(SlicedWriter *w, Oid objid, int32 seq, const SlicedRow *row)
+{
+	if (w->batch.nbytes + sliced_row_size(row) > SLICED_SMALL_ROWS)
+		sliced_writer_flush(w);
+	sliced_batch_add(&w->batch, objid, seq, row);
+}
+
 void
-sliced_writer_add_head(SlicedWriter *w, Oid valueid, const SlicedNewHead *head)
+sliced_writer_add_node(SlicedWriter *w, Oid objid, int32 seq, const char *bytes, uint32 size)
+{
+	SlicedRow	row = {
+		.kind = SLICED_ROW_NODE,
+		.codec = SLICED_CODEC_NONE,
+		.rawlen = size,
+		.storedlen = size,
+		.payload = bytes,
+		.payload_len = size
+	};
+
+	Assert(size <= SLICED_NODE_MAX);
+	sliced_count(SLICED_STORED_WRITTEN + SLICED_CODEC_NONE, size);
+	SLICED_STOP("writer.before-node");
+	node_row_add(w, objid, seq, &row);
+}
+
+void
+sliced_writer_add_head(SlicedWriter *w, Oid valueid, const char *root, uint32 root_size,
+					   uint32 own, uint32 ascii)
 {
 	SlicedRow	row = {
 		.kind = SLICED_ROW_HEAD,
 		.codec = SLICED_CODEC_NONE,
-		.rawlen = head->inline_len,
-		.storedlen = head->inline_len,
-		.followers = sliced_utf8_followers(head->inline_bytes, head->inline_len),
-		.payload = head->inline_bytes,
-		.payload_len = head->inline_len,
-		.npieces = head->npieces,
-		.pieces = (const char *) head->pieces,
-		.ascii = head->ascii,
-		.garbage = head->garbage
+		.payload = "",
+		.root_size = root_size,
+		.root = root,
+		.ascii = ascii,
+		.own = own
 	};
-	char	   *patches = NULL;
 
-	if (head->patches != NULL)
-	{
-		row.patches_len = sliced_patch_table_size(head->patches);
-		row.patches = patches = palloc(row.patches_len);
-		sliced_patch_table_encode(patches, head->patches);
-		sliced_count(SLICED_STORED_WRITTEN + SLICED_CODEC_NONE, row.patches_len);
-	}
-	if (head->inline_len > 0)
-		sliced_count_slice_written(SLICED_CODEC_NONE, head->inline_len, head->inline_len);
-	Assert(sliced_row_size(&row) <= SLICED_MAX_HEAD);
-	/* it can stay near others, though slices that came with it cannot */
-	if (w->batch.nbytes + sliced_row_size(&row) > SLICED_SMALL_ROWS)
-		sliced_writer_flush(w);
+	Assert(root_size <= SLICED_NODE_MAX);
+	sliced_count(SLICED_STORED_WRITTEN + SLICED_CODEC_NONE, root_size);
 	SLICED_STOP("writer.before-head");
-	sliced_batch_add(&w->batch, valueid, SLICED_HEAD_SEQ, &row);
+	node_row_add(w, valueid, SLICED_HEAD_SEQ, &row);
 	SLICED_STOP("writer.head-added");
-	if (patches != NULL)
-		pfree(patches);
-}
-
-void
-sliced_writer_add_patches(SlicedWriter *w, Oid layer, uint32 from, uint32 until,
-						  const SlicedPatch *patches, int n)
-{
-	SlicedRow	row = {.kind = SLICED_ROW_PATCHES, .codec = SLICED_CODEC_NONE};
-	uint32		len = sizeof(until);
-	uint32		place = from;
-	char	   *payload;
-
-	for (int i = 0; i < n; place = patches[i].place + patches[i].len, i++)
-		len += sliced_patch_size(&patches[i], place);
-	row.payload = payload = palloc(len);
-	row.payload_len = row.rawlen = row.storedlen = len;
-	memcpy(payload, &until, sizeof(until));
-	payload += sizeof(until);
-	place = from;
-	for (int i = 0; i < n; place = patches[i].place + patches[i].len, i++)
-		payload += sliced_patch_encode(payload, &patches[i], place);
-	sliced_count(SLICED_STORED_WRITTEN + SLICED_CODEC_NONE, len);
-	sliced_batch_add(&w->batch, layer, 1 + from, &row);
-	pfree((char *) row.payload);
 }
 
 void

@@ -8,8 +8,6 @@
 #include "postgres.h"
 
 #include "format/entry.h"
-#include "format/patches.h"
-#include "format/pieces.h"
 #include "storage/block.h"
 #include "storage/itemptr.h"
 #include "store/batch.h"
@@ -45,7 +43,7 @@ extern Oid	sliced_writer_new_id(SlicedWriter *writer);
 
 /*
  * How much of this value has been written to the toast relation?  0 if nothing.
- * For values without pieces.
+ * For values without a root.
  */
 extern uint32 sliced_writer_length(SlicedWriter *writer, Oid valueid);
 
@@ -57,9 +55,6 @@ extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 sta
 									 const char *raw, uint32 len,
 									 SlicedCompression compression);
 
-/* Longest head, all included. */
-#define SLICED_MAX_HEAD		7900
-
 /*
  * Insert what follows, if it is small, into this page of the toast relation,
  * which must exist; if it has no room, into a page with room for more.
@@ -67,23 +62,16 @@ extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 sta
  */
 extern void sliced_writer_stay_near(SlicedWriter *writer, BlockNumber block);
 
-/* The head of a value that consists of pieces. */
-typedef struct SlicedNewHead
-{
-	const SlicedPiece *pieces;
-	int			npieces;
-	const char *inline_bytes;
-	uint32		inline_len;
-	uint32		ascii;
-	uint32		garbage;
-	const SlicedPatchTable *patches;	/* or NULL */
-} SlicedNewHead;
+/* Add a node. */
+extern void sliced_writer_add_node(SlicedWriter *writer, Oid objid, int32 seq, const char *bytes,
+								   uint32 size);
 
-extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid, const SlicedNewHead *head);
-
-/* Add a row of 'n' patches to a layer: all that it has at places [from, until). */
-extern void sliced_writer_add_patches(SlicedWriter *writer, Oid layer, uint32 from, uint32 until,
-									  const SlicedPatch *patches, int n);
+/*
+ * Add the head of a value that has a root.  'own': where its own object goes on behind
+ * that; 'ascii': how many leading bytes are known to be ASCII.
+ */
+extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid, const char *root,
+								   uint32 root_size, uint32 own, uint32 ascii);
 
 /* Add a row to the directory of dictionaries. */
 extern void sliced_writer_add_entry(SlicedWriter *writer, int32 seq, const SlicedEntry *entry);

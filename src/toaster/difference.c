@@ -129,9 +129,6 @@ compare_bytes(const SlicedToaster *toaster, const struct varatt_external *old, c
 		rope = rope_of_runs(old, &found, raw, len);
 	if (found.runs != NULL)
 		pfree(found.runs);
-	/* if pieces are joined since there are so many, much is read and written again */
-	if (rope != NULL && rope->nruns > 3 && sliced_change_new_bytes(rope, &toaster->policy) > len / 2)
-		rope = NULL;
 	return rope;
 }
 
@@ -140,13 +137,13 @@ compare_bytes(const SlicedToaster *toaster, const struct varatt_external *old, c
  * more than half of the value, since it needs all of the old value read.
  */
 static SlicedRope *
-better_rope(SlicedRope *rope, SlicedRope *structural, const SlicedPolicy *policy)
+better_rope(SlicedRope *rope, SlicedRope *structural)
 {
 	uint32		new;
 
 	if (structural == NULL)
 		return rope;
-	new = sliced_change_new_bytes(structural, policy);
+	new = sliced_change_new_bytes(structural);
 	if (new > structural->len / 2 || (rope != NULL && sliced_rope_new_bytes(rope) < new))
 		return rope;
 	return structural;
@@ -210,7 +207,7 @@ sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
 
 	rope = compare_bytes(toaster, old, raw, len, &new);
 	if (toaster->difference != NULL && new > SLICED_COMPARE_CLOSER)
-		rope = better_rope(rope, structural_difference(toaster, old, raw, len), &toaster->policy);
+		rope = better_rope(rope, structural_difference(toaster, old, raw, len));
 	remember_outcome(e, rope != NULL);
 	return rope;
 }

@@ -53,7 +53,7 @@ static HTAB *types;
 static uint64 registry_generation = 0;	/* in which they were found; 0: never */
 static uint64 generation = 1;
 
-const SlicedToaster sliced_plain_toaster = {.api = SLICED_TOASTER_API, .policy = {.patches = true}};
+const SlicedToaster sliced_plain_toaster = {.api = SLICED_TOASTER_API};
 
 PG_FUNCTION_INFO_V1(sliced_plain_toaster_handler);
 
@@ -337,10 +337,7 @@ sliced_registered_default(Oid type)
 static bool
 is_sound(const SlicedToaster *toaster)
 {
-	const SlicedPolicy *policy = &toaster->policy;
-
-	if (policy->pieces < 0 || policy->pieces_max < policy->pieces ||
-		toaster->nswaps < 0 || (toaster->nswaps > 0 && toaster->swaps == NULL))
+	if (toaster->nswaps < 0 || (toaster->nswaps > 0 && toaster->swaps == NULL))
 		return false;
 	for (int i = 0; i < toaster->nswaps; i++)
 	{
@@ -404,7 +401,7 @@ sliced_registered_load(SlicedRegistered *registered)
 	if (!is_sound(toaster))
 		ereport(ERROR,
 				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("function %s returned a toaster with an impossible policy or functions to exchange",
+				errmsg("function %s returned a toaster with impossible functions to exchange",
 					   format_procedure(function)));
 	/* that function may have done anything, and the list may be another one by now */
 	SLICED_STOP("registry.toaster-called");

@@ -79,6 +79,13 @@ largest_group(Tree *t, Limb *limb)
 
 /* ---- dividing ---- */
 
+/* How many children nodes get that others are divided into. */
+static uint32
+half_of_children(const Tree *t)
+{
+	return Max(2, t->limits->children / 2);
+}
+
 /* Divide some items into nodes of about 'cost', but never the runs of one child. */
 static Branches
 divide_items(Tree *t, Limb *limb, int first, int last, uint32 cost, uint32 children, uint32 height)
@@ -127,37 +134,131 @@ divide_if_too_long(Tree *t, Branch *b)
 	if (!limb->owns && limb->slice != NULL && limb_cost(t, limb) > t->limits->leaf)
 		return divide_items(t, limb, 0, limb->nitems - 1, t->limits->leaf * 3 / 5, PG_UINT32_MAX, 0);
 	if (limb->slice == NULL && limb_children(t, limb) > t->limits->children)
-		return divide_items(t, limb, 0, limb->nitems - 1, PG_UINT32_MAX, t->limits->children / 2, b->height);
+		return divide_items(t, limb, 0, limb->nitems - 1, PG_UINT32_MAX, half_of_children(t), b->height);
 	branches_add(&one, b);
 	return one;
+}
+
+/* Has the node, or one below it, runs of the slice? */
+static bool
+limb_has_slice(Tree *t, Limb *limb, const Branch *slice)
+{
+	for (int i = 0; i < limb->nitems; i++)
+	{
+		Branch	   *b = limb->items[i].branch;
+
+		if (b == NULL || (b != slice && b->kind != SLICED_CHILD_NODE))
+			continue;
+		if (b == slice || (!limb_of(t, b)->owns && limb_has_slice(t, b->limb, slice)))
+			return true;
+	}
+	return false;
+}
+
+/* Is it a node with edits of a slice that another node owns, or between them? */
+static bool
+is_leaf(Tree *t, Branch *b)
+{
+	return b->kind == SLICED_CHILD_NODE && b->height == 0 && !limb_of(t, b)->owns;
+}
+
+/* How many children are leaves? */
+static uint32
+count_leaves(Tree *t, Limb *limb)
+{
+	uint32		n = 0;
+
+	limb_find_spans(t, limb);
+	for (int i = 0; i < limb->nitems; i++)
+	{
+		Branch	   *b = limb->items[i].branch;
+
+		n += b != NULL && b->first == i && is_leaf(t, b);
+	}
+	return n;
 }
 
 /* Is it better to write the slice that the node owns anew, with its edits? */
 static bool
 slice_is_worn(Tree *t, Limb *limb)
 {
-	uint32		leaves = limb_nodes(t, limb);
+	uint32		enough = 1 + limb->slice->info.stored / t->limits->stored_per_leaf;
 
+	/* counting reads them all, as writing the slice does */
 	return limb->len < limb->slice->len / 5 * 4 ||
-		(leaves > 1 && leaves > limb->slice->info.stored / t->limits->stored_per_leaf);
+		(limb_nodes(t, limb) > enough && count_leaves(t, limb) > enough);
 }
 
-/* Is it a whole extent that need not be copied with its neighbours? */
+/* Add items [start, start + len) of a limb to another, those of nodes that have runs of the slice too. */
+static void
+limb_add_flat(Tree *t, Limb *limb, Limb *from, uint32 start, uint32 len, const Branch *slice)
+{
+	for (int i = 0; i < from->nitems && len > 0; i++)
+	{
+		LimbItem	item = from->items[i];
+		uint32		skip = Min(start, item.len);
+		Branch	   *b = item.branch;
+
+		start -= skip;
+		item.len = Min(len, item.len - skip);
+		len -= item.len;
+		if (b == NULL)
+			item.bytes += skip;
+		else
+			item.start += skip;
+		if (b != NULL && b != slice && b->kind == SLICED_CHILD_NODE && item.len > 0 &&
+			!limb_of(t, b)->owns && limb_has_slice(t, b->limb, slice))
+			limb_add_flat(t, limb, b->limb, item.start, item.len, slice);
+		else
+			limb_add(limb, &item);
+	}
+}
+
+/* Is it a whole child that need not be copied with its neighbours? */
 static bool
 stands_alone(Tree *t, Limb *limb, const LimbItem *item)
 {
 	const Branch *b = item->branch;
 
-	return b != NULL && b != limb->slice && b->kind == SLICED_CHILD_EXTENT &&
-		item->len == b->len && b->len >= t->limits->small;
+	return b != NULL && b != limb->slice && item->len == b->len && b->len >= t->limits->small;
 }
 
-/* All of the node as extents: those that are long stay. */
+static void push_down(Tree *t, Limb *limb, const Group *g);
+
+/* Let edits of long children other than the slice go down to them. */
+static void
+make_long_children_whole(Tree *t, Limb *limb)
+{
+	for (int i = 0; i < limb->nitems; i++)
+	{
+		LimbItem   *item = &limb->items[i];
+		Branch	   *b = item->branch;
+		Group		g = {.branch = b};
+
+		if (b == NULL || b == limb->slice || b->bytes != NULL || item->len == b->len ||
+			b->len < t->limits->small)
+			continue;
+		limb_find_spans(t, limb);
+		g.first = b->first;
+		g.last = b->last;
+		push_down(t, limb, &g);
+		i = g.first - 1;		/* what has taken its place may be several */
+	}
+}
+
+/*
+ * All of the node that owns a slice as extents: other children that are long stay, wherever
+ * they are between the runs of the slice.
+ */
 static Branches
-rewrite_all(Tree *t, Limb *limb)
+rewrite_all(Tree *t, Limb *owner)
 {
 	Branches	result = {0};
+	Limb	   *limb = palloc0(sizeof(Limb));
 
+	limb->slice = owner->slice;
+	limb_add_flat(t, limb, owner, 0, owner->len, owner->slice);
+	make_long_children_whole(t, limb);
 	for (int i = 0, next; i < limb->nitems; i = next)
 	{
 		next = i + 1;
@@ -371,9 +472,9 @@ group_children(Tree *t, Limb *root, uint32 height)
 			n += b->first == last;
 		}
 		last--;
-		if (n >= t->limits->children / 2)
+		if (n >= half_of_children(t))
 		{
-			Branches	parts = divide_items(t, root, i, last, PG_UINT32_MAX, t->limits->children / 2, height + 1);
+			Branches	parts = divide_items(t, root, i, last, PG_UINT32_MAX, half_of_children(t), height + 1);
 
 			limb_replace_items(root, i, last, &parts);
 			i += parts.n - 1;
@@ -382,6 +483,42 @@ group_children(Tree *t, Limb *root, uint32 height)
 		else if (last > i)
 			i = last;
 	}
+}
+
+/* The slice that the root owns has become one child of many: a node below gets it. */
+static void
+slice_gets_node(Tree *t, Limb *root)
+{
+	Branch	   *made = branch_new_node(t, root->slice);
+	Branches	one = {0};
+	int			first = root->nitems;
+	int			last = 0;
+
+	for (int i = 0; i < root->nitems; i++)
+	{
+		Branch	   *b = root->items[i].branch;
+
+		if (b == NULL || (b != root->slice && !is_leaf(t, b)))
+			continue;
+		first = Min(first, i);
+		last = i;
+	}
+	if (first > last)
+		return;
+	made->limb->owns = true;
+	for (int i = first; i <= last; i++)
+	{
+		Branch	   *b = root->items[i].branch;
+
+		limb_add(made->limb, &root->items[i]);
+		if (b != NULL && b->kind == SLICED_CHILD_NODE && !is_leaf(t, b))
+			made->height = Max(made->height, b->height + 1);
+	}
+	made->len = made->limb->len;
+	root->owns = false;
+	root->slice = NULL;
+	branches_add(&one, made);
+	limb_replace_items(root, first, last, &one);
 }
 
 static void
@@ -397,6 +534,8 @@ root_settle(Tree *t, Limb *root)
 		root->slice = NULL;
 		limb_replace_items(root, 0, root->nitems - 1, &parts);
 	}
+	if (root->owns && limb_children(t, root) > t->limits->children)
+		slice_gets_node(t, root);
 	for (uint32 height = 0; root->slice == NULL && limb_children(t, root) > t->limits->children; height++)
 		group_children(t, root, height);
 }

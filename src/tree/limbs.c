@@ -122,8 +122,11 @@ limb_of(Tree *t, Branch *b)
 	if (b->limb == NULL)
 	{
 		uint32		size;
-		char	   *bytes = t->store->node(t->store->arg, b->objid, b->seq, &size);
+		char	   *bytes;
+		SlicedDamage damage = t->store->node(t->store->arg, b->objid, b->seq, &bytes, &size);
 
+		if (damage != SLICED_SOUND)
+			t->store->damaged(t->store->arg, b->objid, b->seq, damage);
 		b->limb = limb_decode(t, b, bytes, size);
 		if (b->limb->len != b->len)
 			t->store->damaged(t->store->arg, b->objid, b->seq, SLICED_NODE_IMPOSSIBLE);
@@ -312,7 +315,7 @@ write_add(SlicedTreeChange *change, const Branch *b, const char *bytes, uint32 s
 		change->writes = change->writes == NULL ? palloc(16 * sizeof(SlicedTreeWrite)) :
 			repalloc(change->writes, (change->nwrites + 16) * sizeof(SlicedTreeWrite));
 	change->writes[change->nwrites++] = (SlicedTreeWrite) {
-		{b->kind, b->objid, b->seq, b->len}, bytes, size
+		{.kind = b->kind, .objid = b->objid, .seq = b->seq, .len = b->len}, bytes, size
 	};
 }
 
@@ -322,7 +325,9 @@ drop_add(SlicedTreeChange *change, const Branch *b)
 	if (change->ndrops % 16 == 0)
 		change->drops = change->drops == NULL ? palloc(16 * sizeof(SlicedTreeName)) :
 			repalloc(change->drops, (change->ndrops + 16) * sizeof(SlicedTreeName));
-	change->drops[change->ndrops++] = (SlicedTreeName) {b->kind, b->objid, b->seq, b->len};
+	change->drops[change->ndrops++] = (SlicedTreeName) {
+		.kind = b->kind, .objid = b->objid, .seq = b->seq, .len = b->len
+	};
 }
 
 static SlicedChild
@@ -400,6 +405,7 @@ name_new(Naming *n, Limb *limb)
 			name_new(n, b->limb);
 			b->seq = --n->seq;
 			bytes = limb_encode(n->tree, b->limb, n->change->objid, &size);
+			n->change->too_long |= size > SLICED_NODE_MAX || b->height > SLICED_NODE_HEIGHT_MAX;
 		}
 		else
 		{
@@ -420,6 +426,8 @@ tree_finish(Tree *t, Limb *root, SlicedTreeChange *change)
 
 	name_new(&n, root);
 	change->root = limb_encode(t, root, change->objid, &change->root_size);
+	change->too_long |= change->root_size > SLICED_NODE_MAX;
+	change->own_end = n.own;
 	reach(root);
 	/* what is below a node that is dropped becomes a branch when that is loaded */
 	for (Branch *b = t->branches; b != NULL; b = b->next)

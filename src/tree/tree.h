@@ -49,17 +49,18 @@ typedef struct SlicedTreeSlice
 	uint32		stored;			/* bytes when compressed */
 } SlicedTreeSlice;
 
-/* Where a tree's rows are.  These raise errors. */
+/* Where a tree's rows are.  What is said to raise errors is for changes only. */
 typedef struct SlicedTreeStore
 {
 	void	   *arg;
-	/* The bytes of a node, palloc'd. */
-	char	   *(*node) (void *arg, uint32 objid, int32 seq, uint32 *size);
-	/* The slice that has a byte of an object. */
+	/* The bytes of a node: palloc'd, or the store's if it keeps them. */
+	SlicedDamage (*node) (void *arg, uint32 objid, int32 seq, char **bytes, uint32 *size);
+	bool		keeps;
+	/* The slice that has a byte of an object.  Raises errors. */
 	SlicedTreeSlice (*slice) (void *arg, uint32 objid, uint32 pos);
-	/* Bytes of an object. */
+	/* Bytes of an object.  Raises errors. */
 	void		(*read) (void *arg, uint32 objid, uint32 start, uint32 len, char *dst);
-	/* Report that something is wrong with a node, or an extent. */
+	/* Raise an error: something is wrong with a node, or an extent. */
 	void		(*damaged) (void *arg, uint32 objid, int32 seq, SlicedDamage damage);
 } SlicedTreeStore;
 
@@ -72,13 +73,16 @@ typedef struct SlicedTreePiece
 	uint32		objid;
 	uint32		start;
 	uint32		len;
+	bool		in_slice;		/* it is of one slice, which begins at 'slice' */
+	uint32		slice;
 } SlicedTreePiece;
 
 typedef struct SlicedTreeLevel
 {
 	SlicedNode	node;
 	char	   *bytes;			/* that it was decoded from; NULL: the root's */
-	uint32		objid;			/* that it is of */
+	uint32		objid;			/* its name */
+	int32		seq;
 	uint32		next;			/* item */
 	uint32		skip;			/* bytes of its content to pass over */
 	uint32		left;			/* bytes that are wanted behind those */
@@ -88,7 +92,9 @@ typedef struct SlicedTreeLevel
 typedef struct SlicedTreeWalk
 {
 	const SlicedTreeStore *store;
-	int			depth;
+	SlicedDamage damage;		/* that has ended the walk */
+	int			depth;			/* levels that it is in */
+	int			nlevels;		/* levels that have nodes */
 	SlicedTreeLevel levels[SLICED_TREE_DEPTH];
 } SlicedTreeWalk;
 
@@ -97,8 +103,25 @@ extern void sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store,
 							 const char *bytes, uint32 size, uint32 objid, int32 seq,
 							 uint32 start, uint32 len);
 
-/* The next piece of it, in the order of the value's bytes; false: that was all. */
+/* The next piece of it, in the order of the value's bytes; false: that was all, or damage. */
 extern bool sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece);
+
+/* ---- its rows: names.c ---- */
+
+/* A node's row, or the rows of consecutive slices. */
+typedef struct SlicedTreeName
+{
+	SlicedChildKind kind;
+	uint32		objid;
+	int32		seq;
+	uint32		len;			/* of its content */
+	uint32		size;			/* node: bytes */
+	SlicedDamage damage;		/* node: why nothing below it is named */
+} SlicedTreeName;
+
+/* Show all rows of a tree but the root's: a node before what is below it. */
+extern void sliced_tree_names(const SlicedTreeStore *store, const SlicedNode *root,
+							  void (*show) (void *arg, const SlicedTreeName *name), void *arg);
 
 /* ---- changing: change.c ---- */
 
@@ -109,15 +132,6 @@ typedef struct SlicedTreeRun
 	uint32		start;
 	uint32		len;
 } SlicedTreeRun;
-
-/* A row, or the rows of consecutive slices. */
-typedef struct SlicedTreeName
-{
-	SlicedChildKind kind;
-	uint32		objid;
-	int32		seq;
-	uint32		len;
-} SlicedTreeName;
 
 /* What a change writes: bytes are a node's, or those that slices are made of. */
 typedef struct SlicedTreeWrite
@@ -140,6 +154,8 @@ typedef struct SlicedTreeChange
 	/* the root, which has no name: it is the head's */
 	const char *root;
 	uint32		root_size;
+	uint32		own_end;		/* behind the slices that are written */
+	bool		too_long;		/* a node is longer than a row: nothing of this can be used */
 	/* to be deleted */
 	int			ndrops;
 	SlicedTreeName *drops;

@@ -6,37 +6,51 @@
 
 #include "tree/tree.h"
 
-/* Enter a node, to go through 'left' bytes of it after the first 'skip'. */
+/* Forget the nodes of this level and those below, which are kept when a walk leaves them. */
 static void
-enter(SlicedTreeWalk *walk, const char *bytes, uint32 size, const SlicedChild *name,
-	  const SlicedChild *slice, uint32 skip, uint32 left)
+forget(SlicedTreeWalk *walk, int depth)
+{
+	while (walk->nlevels > depth)
+	{
+		SlicedTreeLevel *level = &walk->levels[--walk->nlevels];
+
+		sliced_node_free(&level->node);
+		if (level->bytes != NULL)
+			pfree(level->bytes);
+	}
+}
+
+/* Enter the node of a level, to go through 'left' bytes of it after the first 'skip'. */
+static SlicedDamage
+enter(SlicedTreeWalk *walk, uint32 skip, uint32 left)
 {
 	SlicedTreeLevel *level = &walk->levels[walk->depth];
-	SlicedDamage damage = SLICED_NODE_IMPOSSIBLE;
 
-	if (walk->depth < SLICED_TREE_DEPTH)
-		damage = sliced_node_decode(&level->node, bytes, size, name->objid, slice->len);
-	if (damage == SLICED_SOUND && (uint64) skip + left > level->node.len)
-		damage = SLICED_NODE_IMPOSSIBLE;
-	if (damage != SLICED_SOUND)
-		walk->store->damaged(walk->store->arg, name->objid, name->seq, damage);
-	level->objid = name->objid;
+	if ((uint64) skip + left > level->node.len)
+		return SLICED_NODE_IMPOSSIBLE;
 	level->next = 0;
 	level->skip = skip;
 	level->left = left;
-	level->slice = level->node.owns ? level->node.children[0] : *slice;
-	level->bytes = NULL;
 	walk->depth++;
+	return SLICED_SOUND;
 }
 
-static void
-leave(SlicedTreeWalk *walk)
+/* Put a node in the level below the one that the walk is in. */
+static SlicedDamage
+load(SlicedTreeWalk *walk, const SlicedChild *name, const SlicedChild *slice,
+	 const char *bytes, uint32 size)
 {
-	SlicedTreeLevel *level = &walk->levels[--walk->depth];
+	SlicedTreeLevel *level = &walk->levels[walk->depth];
+	SlicedDamage damage = sliced_node_decode(&level->node, bytes, size, name->objid, slice->len);
 
-	sliced_node_free(&level->node);
-	if (level->bytes != NULL)
-		pfree(level->bytes);
+	if (damage != SLICED_SOUND)
+		return damage;
+	walk->nlevels = walk->depth + 1;
+	level->objid = name->objid;
+	level->seq = name->seq;
+	level->bytes = NULL;
+	level->slice = level->node.owns ? level->node.children[0] : *slice;
+	return SLICED_SOUND;
 }
 
 void
@@ -47,23 +61,52 @@ sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store, const char 
 	SlicedChild none = {.len = 0};
 
 	walk->store = store;
-	walk->depth = 0;
-	enter(walk, bytes, size, &name, &none, start, len);
+	walk->depth = walk->nlevels = 0;
+	walk->damage = load(walk, &name, &none, bytes, size);
+	if (walk->damage == SLICED_SOUND)
+		walk->damage = enter(walk, start, len);
 }
 
-/* Enter the node that is a child of the level. */
-static void
+/*
+ * Enter the node that is a child of the level.  Edits may lie between several runs of it:
+ * then it is there.
+ */
+static SlicedDamage
 descend(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedChild *child,
 		uint32 start, uint32 len)
 {
+	const SlicedTreeStore *store = walk->store;
+	SlicedTreeLevel *below = &walk->levels[walk->depth];
+	char	   *bytes;
 	uint32		size;
-	char	   *bytes = walk->store->node(walk->store->arg, child->objid, child->seq, &size);
-	SlicedChild slice = level->slice;
+	SlicedDamage damage;
 
-	enter(walk, bytes, size, child, &slice, start, len);
-	walk->levels[walk->depth - 1].bytes = bytes;
-	if (walk->levels[walk->depth - 1].node.len != child->len)
-		walk->store->damaged(walk->store->arg, child->objid, child->seq, SLICED_NODE_IMPOSSIBLE);
+	if (walk->nlevels > walk->depth && below->objid == child->objid && below->seq == child->seq)
+		return enter(walk, start, len);
+	if (walk->depth == SLICED_TREE_DEPTH)
+		return SLICED_NODE_IMPOSSIBLE;
+	forget(walk, walk->depth);
+	damage = store->node(store->arg, child->objid, child->seq, &bytes, &size);
+	if (damage != SLICED_SOUND)
+		return damage;
+	damage = load(walk, child, &level->slice, bytes, size);
+	if (damage == SLICED_SOUND)
+		below->bytes = store->keeps ? NULL : bytes;
+	else if (!store->keeps)
+		pfree(bytes);
+	if (damage == SLICED_SOUND && below->node.len != child->len)
+		damage = SLICED_NODE_IMPOSSIBLE;
+	return damage == SLICED_SOUND ? enter(walk, start, len) : damage;
+}
+
+/* The walk ends here. */
+static bool
+stop(SlicedTreeWalk *walk, SlicedDamage damage)
+{
+	forget(walk, 0);
+	walk->depth = 0;
+	walk->damage = damage;
+	return false;
 }
 
 bool
@@ -74,12 +117,13 @@ sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 		SlicedTreeLevel *level = &walk->levels[walk->depth - 1];
 		const SlicedItem *item = &level->node.items[level->next];
 		const SlicedChild *child;
+		bool		owned;
 		uint32		skip;
 		uint32		len;
 
 		if (level->left == 0)
 		{
-			leave(walk);
+			walk->depth--;
 			continue;
 		}
 		level->next++;
@@ -95,17 +139,22 @@ sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 			return true;
 		}
 		child = &level->node.children[item->child];
+		owned = child->kind == SLICED_CHILD_BORROWED || (level->node.owns && item->child == 0);
 		if (child->kind == SLICED_CHILD_NODE)
 		{
-			descend(walk, level, child, item->start + skip, len);
+			SlicedDamage damage = descend(walk, level, child, item->start + skip, len);
+
+			if (damage != SLICED_SOUND)
+				return stop(walk, damage);
 			continue;
 		}
 		if (child->kind == SLICED_CHILD_BORROWED)
 			child = &level->slice;
 		*piece = (SlicedTreePiece) {
-			.objid = child->objid, .start = child->seq + item->start + skip, .len = len
+			.objid = child->objid, .start = child->seq + item->start + skip, .len = len,
+			.in_slice = owned, .slice = child->seq
 		};
 		return true;
 	}
-	return false;
+	return stop(walk, walk->damage);
 }

@@ -1,12 +1,13 @@
 /*
  * fuzz_format.c
- *	  Decode anything as a row, with its checksum made right so that the checks
+ *	  Decode anything as a row, and a node if it is one, with its checksum made right so that the checks
  *	  behind it are reached; what is accepted can be encoded again.
  */
 #include "postgres.h"
 
 #include "codec/codec.h"
 #include "format/checksum.h"
+#include "format/node.h"
 #include "format/row.h"
 
 int			LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
@@ -34,40 +35,44 @@ correct_checksum(char *copy, uint32 len, uint32 objid, int32 seq)
 	memcpy(copy + end - 5, &sum, sizeof(sum));
 }
 
-/* Patches that can be decoded are the same when encoded again, unless their gaps were. */
+/* A node that can be decoded is the same when encoded again, but for the ways to write a run. */
 static void
-patches_again(const char *src, uint32 len, uint32 place)
+node_again(const char *src, uint32 size, uint32 objid, uint32 borrowed)
 {
-	SlicedPatchReader patches = sliced_patch_reader(src, len, place);
-	char	   *again = malloc(len + 1);
+	SlicedNode	node;
+	SlicedNode	back;
+	char	   *again;
+	uint32		again_size;
 
-	while (sliced_patch_next(&patches))
-	{
-		uint32		size = sliced_patch_encode(again, &patches.patch, place);
-
-		if (size > patches.next - src || size != sliced_patch_size(&patches.patch, place) ||
-			memcmp(again + size - patches.patch.len, patches.patch.bytes, patches.patch.len) != 0)
+	if (sliced_node_decode(&node, src, size, objid, borrowed) != SLICED_SOUND)
+		return;
+	again_size = sliced_node_size(&node, objid);
+	if (again_size > size)
+		abort();
+	again = malloc(again_size);
+	sliced_node_encode(again, &node, objid);
+	if (sliced_node_decode(&back, again, again_size, objid, borrowed) != SLICED_SOUND ||
+		back.owns != node.owns || back.len != node.len ||
+		back.nchildren != node.nchildren || back.nitems != node.nitems)
+		abort();
+	for (uint32 i = 0; i < node.nchildren; i++)
+		if (memcmp(&back.children[i], &node.children[i], sizeof(SlicedChild)) != 0 ||
+			node.children[i].len == 0)
 			abort();
-		src = patches.next;
-		place = patches.place;
+	for (uint32 i = 0; i < node.nitems; i++)
+	{
+		const SlicedItem *item = &node.items[i];
+
+		if (back.items[i].len != item->len || item->len == 0 ||
+			(back.items[i].bytes == NULL) != (item->bytes == NULL))
+			abort();
+		if (item->bytes != NULL ? memcmp(back.items[i].bytes, item->bytes, item->len) != 0 :
+			(back.items[i].child != item->child || back.items[i].start != item->start ||
+			 item->start + item->len > node.children[item->child].len))
+			abort();
 	}
-	free(again);
-}
-
-static void
-table_again(const SlicedRow *row)
-{
-	SlicedPatchTable table;
-	uint32		size;
-	char	   *again = malloc(row->patches_len);
-
-	if (sliced_patch_table_decode(&table, row->patches, row->patches_len, &size) != SLICED_SOUND ||
-		size != row->patches_len || sliced_patch_table_size(&table) != size)
-		abort();
-	sliced_patch_table_encode(again, &table);
-	if (memcmp(again, row->patches, size) != 0)
-		abort();
-	patches_again(table.own, table.own_len, 0);
+	sliced_node_free(&node);
+	sliced_node_free(&back);
 	free(again);
 }
 
@@ -92,12 +97,13 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 		{
 			char	   *again = malloc(sliced_row_size(&row));
 
-			for (int i = 0; i < row.npieces; i++)
-				(void) sliced_row_piece(&row, i);
-			if (row.patches != NULL)
-				table_again(&row);
-			if (row.kind == SLICED_ROW_PATCHES)
-				patches_again(sliced_row_patches(&row), row.payload_len - 4, row.from);
+			if (row.root != NULL)
+				node_again(row.root, row.root_size, objid, 0);
+			if (row.kind == SLICED_ROW_NODE)
+			{
+				node_again(row.payload, row.payload_len, objid, 0);
+				node_again(row.payload, row.payload_len, objid, 131072);
+			}
 			if (sliced_row_size(&row) != len)
 				abort();
 			sliced_row_encode(again, objid, seq, &row);

@@ -27,7 +27,7 @@ typedef struct Input
 static void
 look(SlicedDocument *doc, uint32 at, int level, int *budget)
 {
-	SlicedNode	node = sliced_node_open(doc, at);
+	SlicedJsonbNode	node = sliced_node_open(doc, at);
 	SlicedPlace place;
 
 	if (sliced_node_field(&node, "name", 4, &place) && !sliced_place_is_container(&place))

@@ -258,7 +258,7 @@ find_path(const Input *in)
 
 	for (nnames = 0; nnames < 1 + (in->what >> 4 & 3); nnames++)
 	{
-		SlicedNode	node = sliced_node_open(doc, result.start);
+		SlicedJsonbNode	node = sliced_node_open(doc, result.start);
 		uint32		step = in->steps[nnames];
 		uint32		i = node.count == 0 ? 0 : step % node.count;
 		SlicedPlace key;

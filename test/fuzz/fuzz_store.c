@@ -3,7 +3,7 @@
  *	  Rows of a toast relation, any rows: values are read from them, whole and in parts,
  *	  their characters are counted, and they are verified.
  *
- * Links: store/layout store/slice store/patches store/cursor store/reader store/partial store/chars store/walk store/dictionary
+ * Links: tree/walk tree/names store/layout store/slice store/cursor store/reader store/partial store/chars store/walk store/dictionary
  */
 #include "postgres.h"
 
@@ -140,6 +140,41 @@ table_close(Relation rel, LOCKMODE lockmode)
 {
 }
 
+/* ---- a hash table is a list ---- */
+
+struct HTAB
+{
+	Size		keysize;
+	Size		entrysize;
+	char	   *entries;
+	int			n;
+};
+
+HTAB *
+hash_create(const char *tabname, long nelem, const HASHCTL *info, int flags)
+{
+	HTAB	   *table = palloc0(sizeof(HTAB));
+
+	table->keysize = info->keysize;
+	table->entrysize = info->entrysize;
+	/* a node is there once */
+	table->entries = palloc0(MAX_ROWS * table->entrysize);
+	return table;
+}
+
+void *
+hash_search(HTAB *table, const void *key, HASHACTION action, bool *found)
+{
+	for (int i = 0; i < table->n; i++)
+		if (memcmp(table->entries + i * table->entrysize, key, table->keysize) == 0)
+			return table->entries + i * table->entrysize;
+	if (action == HASH_FIND)
+		return NULL;
+	if (action != HASH_ENTER || table->n == MAX_ROWS)
+		abort();
+	return memcpy(table->entries + table->n++ * table->entrysize, key, table->keysize);
+}
+
 /* ---- nobody else is there ---- */
 
 Oid			MyDatabaseId;
@@ -184,9 +219,16 @@ pointer_of(uint32 size)
 }
 
 static void
-on_slice(void *arg, int i, const SlicedPiece *piece, const SlicedSlice *slice)
+on_slice(void *arg, int i, Oid objid, const SlicedSlice *slice)
 {
-	if (slice->rawlen > SLICED_SLICE_MAX || piece->len == 0)
+	if (slice->rawlen > SLICED_SLICE_MAX)
+		abort();
+}
+
+static void
+on_node(void *arg, Oid objid, int32 seq, uint32 size)
+{
+	if (seq >= 0 || size == 0)
 		abort();
 }
 
@@ -200,7 +242,9 @@ on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, const cha
 static void
 try_store(void *arg)
 {
-	static const SlicedVisitor visitor = {.slice = on_slice, .problem = on_problem};
+	static const SlicedVisitor visitor = {
+		.slice = on_slice, .node = on_node, .problem = on_problem
+	};
 	Input	   *in = arg;
 	struct varatt_external ptr = pointer_of(in->size);
 	uint32		len = Min(in->len, in->size - in->offset);
@@ -266,12 +310,12 @@ stored_bytes(Row *row, uint8 *codec, uint32 *len)
 	*codec = row->data[offsetof(SlicedRowHeader, codec)];
 	if (kind == SLICED_ROW_HEAD)
 	{
-		uint16		npieces;
+		uint16		root_size;
 
 		if (row->len < before + sizeof(SlicedHeadHeader))
 			return NULL;
-		memcpy(&npieces, row->data + before + offsetof(SlicedHeadHeader, npieces), sizeof(npieces));
-		before += sizeof(SlicedHeadHeader) + npieces * sizeof(SlicedPiece);
+		memcpy(&root_size, row->data + before + offsetof(SlicedHeadHeader, root_size), sizeof(root_size));
+		before += sizeof(SlicedHeadHeader) + root_size;
 	}
 	else if (kind != SLICED_ROW_SLICE)
 		return NULL;
@@ -340,7 +384,7 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 		Row		   *row = &rows[nrows];
 		uint16		len;
 
-		row->objid = data[0] & 7;
+		row->objid = data[0] & 15;
 		row->writer = data[0] >> 7;
 		memcpy(&row->seq, data + 1, 4);
 		memcpy(&len, data + 5, 2);

@@ -36,8 +36,8 @@ damaged(void *arg, uint32 objid, int32 seq, SlicedDamage damage)
 }
 
 /* What the change has written, or a node of the input. */
-static char *
-node(void *arg, uint32 objid, int32 seq, uint32 *size)
+static SlicedDamage
+node(void *arg, uint32 objid, int32 seq, char **copy, uint32 *size)
 {
 	int			i = -seq - 1;
 	const char *bytes = NULL;
@@ -58,8 +58,9 @@ node(void *arg, uint32 objid, int32 seq, uint32 *size)
 		*size = input->sizes[i];
 	}
 	if (bytes == NULL)
-		damaged(arg, objid, seq, SLICED_SLICE_MISSING);
-	return memcpy(palloc(*size + 1), bytes, *size);
+		return SLICED_NODE_MISSING;
+	*copy = memcpy(palloc(*size + 1), bytes, *size);
+	return SLICED_SOUND;
 }
 
 static SlicedTreeSlice
@@ -85,7 +86,9 @@ read_extent(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 		dst[i] = (objid * 31 + start + i) * 7;
 }
 
-static const SlicedTreeStore store = {NULL, node, slice, read_extent, damaged};
+static const SlicedTreeStore store = {
+	.node = node, .slice = slice, .read = read_extent, .damaged = damaged
+};
 
 /* All of the value; it is shorter than MAX_LEN. */
 static char *
@@ -113,6 +116,8 @@ read_all(const char *root, uint32 size, uint32 objid, uint32 *len)
 			read_extent(NULL, piece.objid, piece.start, piece.len, result + done);
 		done += piece.len;
 	}
+	if (walk.damage != SLICED_SOUND)
+		damaged(NULL, objid, -1, walk.damage);
 	if (done != *len)
 		abort();
 	return result;

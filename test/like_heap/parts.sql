@@ -186,7 +186,7 @@ EXECUTE append(102, 'more', '{"a": 1}');
 EXECUTE append(102, 'items', '{"a": 1}');
 RESET plan_cache_mode;
 SELECT * FROM sums();
--- the same again and again: more pieces than a value may have, and garbage
+-- the same again and again: nodes below the root, and slices that are written anew
 DO $$
 BEGIN
     FOR i IN 1 .. 150 LOOP

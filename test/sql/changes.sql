@@ -6,7 +6,7 @@ CREATE SCHEMA changes;
 SET search_path = changes, public;
 SET default_table_access_method = sliced;
 
--- the slices of a value; its own object is 0, others are counted
+-- the nodes and slices of a value; objects are counted
 CREATE FUNCTION parts(tab regclass, OUT piece int, OUT object int, OUT start bigint, OUT raw int,
     OUT codec text) RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE first oid;
@@ -50,10 +50,10 @@ SELECT * FROM sliced.verify('t');
 -- a splice shares what it does not change
 UPDATE t SET v = overlay(v placing 'SPLICE' from 10001);
 SELECT * FROM parts('t');
--- in the same place again, and behind it; the new bytes are one piece
+-- in the same place again, and behind it; the new bytes are one item of the root
 UPDATE t SET v = overlay(v placing 'splice' from 10001);
 UPDATE t SET v = overlay(v placing 'more' from 10007);
-SELECT piece, object, raw FROM parts('t') WHERE raw < 20;
+SELECT count(*), min(stored_bytes) < 40 AS short FROM t, sliced.inspect(v) WHERE codec = 'node';
 -- longer new bytes get slices of their own
 UPDATE t SET v = overlay(v placing repeat('long', 200) from 5001 for 0);
 SELECT piece, object, start, raw FROM parts('t');
@@ -87,13 +87,14 @@ UPDATE t SET v = repeat('abcdefghij', 1500);
 SELECT piece, object, start, raw FROM parts('t');
 SELECT * FROM sliced.verify('t');
 
--- many places: pieces are joined before there are too many
+-- many places: slices are written anew before their edits take as much as they do
 DO $$ BEGIN
-    FOR i IN 1..300 LOOP
+    FOR i IN 1..3000 LOOP
         UPDATE t SET v = overlay(v placing '#' from 1 + (i * 7919) % 14000);
     END LOOP;
 END $$;
-SELECT count(DISTINCT piece) <= 24 AS bounded, length(max(v)), md5(max(v)) FROM t, sliced.inspect(v);
+SELECT sum(stored_bytes) FILTER (WHERE codec = 'node') < 10000 AS nodes, sum(raw_bytes) < 20000 AS slices FROM t, sliced.inspect(v);
+SELECT length(v), md5(v) FROM t;
 SELECT * FROM sliced.verify('t');
 
 -- what is rolled back leaves nothing, and places that a variable may still know

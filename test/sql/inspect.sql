@@ -5,7 +5,7 @@ RESET client_min_messages;
 
 CREATE TABLE seen (id int, v text) USING sliced;
 ALTER TABLE seen ALTER v SET STORAGE external;
--- bytes of slices of v that are not in v, if it is all slices; number of objects
+-- bytes of slices of v that are not in v, if it is all slices; number of objects: a root is in one of its own
 \set parts '(SELECT (sum(raw_bytes) - octet_length(v), count(DISTINCT object)) FROM sliced.inspect(v))'
 
 INSERT INTO seen VALUES (1, repeat('a', 300000)), (2, repeat('b', 30000));

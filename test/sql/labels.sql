@@ -5,13 +5,13 @@ CREATE SCHEMA labels;
 SET search_path = labels, public;
 SET default_table_access_method = sliced;
 
--- two long values under keys, in a document that its toaster cuts into regions
+-- two long values under keys, in a document that its toaster cuts into regions; no two have much in common
 CREATE FUNCTION document(n int) RETURNS jsonb LANGUAGE sql AS $$
-    SELECT jsonb_build_object('n', n, 'a', string_agg(repeat(md5((i + n)::text), 3), ''), 'b', string_agg(repeat(md5((i * n)::text), 4), ''))
+    SELECT jsonb_build_object('n', n, 'a', string_agg(repeat(md5(i || ' + ' || n), 3), ''), 'b', string_agg(repeat(md5(i || ' * ' || n), 4), ''))
     FROM generate_series(1, 300) i $$;
--- how the column's values are stored: by which codecs, cut or whole
+-- how the column's values are stored: by which codecs, and cut (they have a root) or whole
 CREATE FUNCTION stored(rel regclass, col name, OUT codecs text, OUT cut bool) LANGUAGE plpgsql AS $$ BEGIN
-    EXECUTE format('SELECT string_agg(DISTINCT i.codec, '' '' ORDER BY i.codec) FILTER (WHERE i.raw_bytes > 5000), max(i.piece) > 1
+    EXECUTE format('SELECT string_agg(DISTINCT i.codec, '' '' ORDER BY i.codec) FILTER (WHERE i.raw_bytes > 5000), bool_or(i.codec = ''node'')
         FROM %s, sliced.inspect(%I) i', rel, col) INTO codecs, cut;
 END $$;
 CREATE FUNCTION size(rel regclass, col name) RETURNS bigint LANGUAGE plpgsql AS $$

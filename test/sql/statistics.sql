@@ -51,7 +51,7 @@ UPDATE v SET doc = overlay(doc PLACING 'ABC' FROM 50000) WHERE id = 4;
 UPDATE v SET doc = (SELECT string_agg(doc, '') FROM v WHERE id = 4) WHERE id = 4;
 SELECT * FROM columns();
 
--- and those that had to be written whole: nothing in common, too short, much that is new, patches, garbage
+-- and those that had to be written whole: nothing in common, too short, much that is new; but not after many changes
 SELECT sliced.stat_reset('v');
 CREATE FUNCTION whole() RETURNS SETOF text LANGUAGE sql AS $$
     SELECT col || ' ' || key || ' ' || value FROM columns(), jsonb_each(counts) WHERE key ~ 'anew|replaced|^stored$' ORDER BY 1
@@ -152,12 +152,15 @@ CREATE TABLE space (id int, doc text) USING sliced;
 SELECT * FROM sliced.table_space('space') s;
 INSERT INTO space SELECT i, soft(200000) FROM generate_series(1, 10) i;
 SELECT pages = pg_relation_size(reltoastrelid) / current_setting('block_size')::int AS pages, pages_read = pages AS read, live_bytes > stored_bytes AS live, dead_bytes,
-    heads, derived, pieces, slices, raw_bytes, garbage_bytes, core_values, core_bytes
+    heads, derived, nodes, slices, raw_bytes, core_values, core_bytes
 FROM pg_class, sliced.table_space('space') WHERE relname = 'space';
 SELECT sum(s.raw_bytes) = min(t.raw_bytes) AS raw, sum(s.stored_bytes) = min(t.stored_bytes) AS stored
 FROM space, sliced.inspect(doc) s, sliced.table_space('space') t;
 UPDATE space SET doc = overlay(doc PLACING 'ABC' FROM 100000) WHERE id <= 3;
-SELECT heads, derived, pieces, garbage_bytes FROM sliced.table_space('space');
+SELECT heads, derived, nodes FROM sliced.table_space('space');
+DO $$ BEGIN FOR i IN 1 .. 60 LOOP UPDATE space SET doc = overlay(doc PLACING '+' FROM i * 1000) WHERE id = 1; END LOOP; END $$;
+SELECT heads, derived, nodes = (SELECT count(*) FROM space, sliced.inspect(doc) WHERE codec = 'node' AND start < -1) AS same, nodes > 0 AS nodes
+FROM sliced.table_space('space');
 DELETE FROM space WHERE id > 5;
 SELECT dead_bytes > 0 AS dead FROM sliced.table_space('space');
 SELECT pages_read < pages AS some, abs(a.live_bytes - b.live_bytes) < b.live_bytes / 2 AS near

@@ -39,16 +39,16 @@ TABLE = """CREATE TABLE t (id int PRIMARY KEY, a text, d bytea, j jsonb, r int[]
  WITH (autovacuum_enabled = off, toast.autovacuum_enabled = off)"""
 ROWS = (TABLE, "INSERT INTO t SELECT * FROM fixture")
 
-# Values that consist of pieces and tails.
+# Values that have a root, and grow behind it.
 CHANGED = ROWS + (
     "UPDATE t SET a = overlay(a PLACING 'new' FROM 500), j = jsonb_set(j, '{many,key9}', '0'), r[77] = -1 WHERE id < 3",
     "UPDATE t SET a = a || repeat('tail', 5)",
     "UPDATE t SET a = a || 'more'",
 )
 
-# Values with patches in a layer, and in their heads as many as there may be.
-PATCH = "UPDATE t SET d = overlay(d PLACING noise(100, {0}) FROM {0} * 150), r[{0} * 26 : {0} * 26 + 24] = r[{0} : {0} + 24]"
-PATCHED = CHANGED + tuple(PATCH.format(i) for i in range(1, 6))
+# Values with nodes below their roots: edits of one slice that take more than a root may have.
+EDIT = "UPDATE t SET d = overlay(d PLACING noise(100, {0}) FROM {0} * 150), r[{0} * 26 : {0} * 26 + 24] = r[{0} : {0} + 24]"
+EDITED = CHANGED + tuple(EDIT.format(i) for i in range(1, 13))
 # A table of heap's in both schemas, and how it becomes a sliced one.
 HEAP_ROWS = (TABLE.replace(" WITH (", " USING heap WITH ("), ROWS[1])
 ADOPT = "DO $$ BEGIN IF ':am' = 'sliced' THEN PERFORM sliced.adopt('t'); END IF; END $$"
@@ -211,10 +211,10 @@ SCENARIOS = (
            setup=CHANGED + ("UPDATE t SET j = jsonb_set(j, '{k}', '8')",)),
     change("array element", "r[2500] = 17", "true"),
     change("array appended", "r = r || 5"),
-    change("patches, to a layer that merges", PATCH.format(7).removeprefix("UPDATE t SET "), setup=PATCHED),
-    change("patches, to be written anew", "d = overlay(d PLACING noise(5000, 3) FROM 50), r = array_fill(3, ARRAY[400]) || r[401:]", setup=PATCHED),
-    change("patches, a row more of them", "d = " + "".join(["overlay("] * 9) + "d" +
-           "".join(f" PLACING noise(100, {i}) FROM {i} * 700)" for i in range(1, 10)), "id = 3", setup=PATCHED),
+    change("edits, in a node below the root", EDIT.format(13).removeprefix("UPDATE t SET "), setup=EDITED),
+    change("edits, of a slice to be written anew", "d = overlay(d PLACING noise(5000, 3) FROM 50), r = array_fill(3, ARRAY[400]) || r[401:]", setup=EDITED),
+    change("edits, many at once", "d = " + "".join(["overlay("] * 9) + "d" +
+           "".join(f" PLACING noise(100, {i}) FROM {i} * 700)" for i in range(1, 10)), "id = 3", setup=EDITED),
     change("a whole value, similar", "a = (SELECT alike FROM whole), j = (SELECT document FROM whole)"),
     change("a whole value, different", "a = (SELECT different FROM whole)"),
     change("null", "a = NULL, j = NULL"),
@@ -267,7 +267,7 @@ SCENARIOS = (
     Scenario("adopted, update", ("UPDATE t SET a = a || 'x', d = NULL WHERE id < 3",), setup=HEAP_ROWS, sliced_only=(ADOPT,)),
     Scenario("adopted, delete", ("UPDATE t SET j = jsonb_set(j, '{k}', '11')", "DELETE FROM t WHERE id > 1"), setup=HEAP_ROWS, sliced_only=(ADOPT,)),
     Scenario("convert rows of core's", (CONVERT,), setup=HEAP_ROWS, sliced_only=(ADOPT,), fresh=True, warns_at=BEFORE_CONVERSION, **BY_ITSELF),
-    Scenario("convert fragments", (CONVERT,), setup=PATCHED + ("CREATE INDEX ON t (md5(a))",), warns_at=BEFORE_CONVERSION, **BY_ITSELF),
+    Scenario("convert fragments", (CONVERT,), setup=EDITED + ("CREATE INDEX ON t (md5(a))",), warns_at=BEFORE_CONVERSION, **BY_ITSELF),
     Scenario("train", (TRAIN,), setup=ALIKE),
     Scenario("train, and insert", (TRAIN, DOCUMENTS.format(151, 155)), setup=ALIKE),
     Scenario("trained, insert", (DOCUMENTS.format(151, 155),), setup=ALIKE, sliced_only=TRAINED[:1], fresh=True),

@@ -77,37 +77,46 @@ is "$(sql -c "SELECT count(*) FROM sliced.verify('whole')" \
     '0
 t' "they can be set to others as a whole"
 
-# Patches, in layers of their own.
-sql -c 'CREATE TABLE patched (id int, a int8[])' -c 'ALTER TABLE patched SET ACCESS METHOD sliced' \
-    -c 'ALTER TABLE patched ALTER a SET STORAGE external' \
-    -c 'INSERT INTO patched SELECT k, array_agg(i) FROM generate_series(1, 20000) i, generate_series(1, 3) k GROUP BY k' \
-    -c 'DO $$ BEGIN FOR i IN 1 .. 300 LOOP UPDATE patched SET a[i * 60] = -i; END LOOP; END $$'
-layer() {
-    sql -c "SELECT DISTINCT object FROM patched, sliced.inspect(a) WHERE id = $1 AND codec = 'patches' AND object IS NOT NULL"
+# Values with trees of several levels: a node is damaged, or is not there.
+sql -c 'CREATE TABLE edited (id int, a int8[])' -c 'ALTER TABLE edited SET ACCESS METHOD sliced' \
+    -c 'ALTER TABLE edited ALTER a SET STORAGE external' \
+    -c 'INSERT INTO edited SELECT k, array_agg(i) FROM generate_series(1, 20000) i, generate_series(1, 3) k GROUP BY k' \
+    -c 'DO $$ BEGIN FOR i IN 1 .. 300 LOOP UPDATE edited SET a[i * 60] = -i; END LOOP; END $$'
+# the name of the first node that is read, or of the last
+node() {
+    sql -c "SELECT object, start FROM edited, sliced.inspect(a) WITH ORDINALITY WHERE id = $1 AND codec = 'node' AND start < -1 ORDER BY ordinality $2 LIMIT 1"
 }
-layers="$(layer 1) $(layer 2)"
-is "$(wc -w <<<"$layers")" 2 "there is a layer of patches in each value"
-damage patched "chunk_id = ${layers% *} AND chunk_seq = 1" 100
-sql -c "SET allow_system_table_mods = on" -c "UPDATE pg_class SET relkind = 'r' WHERE oid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'patched')"
-toast=$(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'patched'")
-sql -c "SET allow_system_table_mods = on" -c "DELETE FROM $toast WHERE chunk_id = ${layers#* } AND chunk_seq > 1" \
-    -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass" -c 'VACUUM patched'
-is "$(message 'SELECT md5(a::text) FROM patched WHERE id = 1')" \
-    'XX001: value N of table "patched" is corrupted at offset 0: checksum mismatch' "a damaged row of patches"
-is "$(message 'SELECT a[100] FROM patched WHERE id = 1')" \
-    'XX001: value N of table "patched" is corrupted at offset 0: checksum mismatch' "an element, with that"
-is "$(message 'SELECT md5(a::text) FROM patched WHERE id = 2')" \
-    'XX001: value N of table "patched" is corrupted at offset 0: a row of patches is missing' "a missing row of patches"
-is "$(message 'DO $$ BEGIN FOR i IN 1 .. 300 LOOP UPDATE patched SET a[i * 60] = i WHERE id = 2; END LOOP; END $$')" \
-    'XX001: value N of table "patched" is corrupted at offset 0: a row of patches is missing' "which is found when they are merged"
-is "$(sql -c 'SELECT a[60], a[120], a[61] FROM patched WHERE id = 3')" '-1|-2|61' "other rows are readable"
-is "$(sql -c "SELECT kind, attname, message, (SELECT id FROM patched WHERE ctid = row_ctid) FROM sliced.verify('patched') ORDER BY 4")" \
+# delete TABLE CONDITION: rows of the toast relation
+delete() {
+    local toast
+    toast=$(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = '$1'::regclass")
+    sql -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = 'r' WHERE oid = '$toast'::regclass" \
+        -c "DELETE FROM $toast WHERE $2" -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass" -c "VACUUM $1"
+}
+IFS='|' read -r object seq < <(node 1 desc)
+damage edited "chunk_id = $object AND chunk_seq = $seq" 30
+IFS='|' read -r object seq < <(node 2 asc)
+delete edited "chunk_id = $object AND chunk_seq = $seq"
+is "$(message 'SELECT md5(a::text) FROM edited WHERE id = 1')" \
+    'XX001: value N of table "edited" is corrupted at offset 0: checksum mismatch' "a damaged node"
+sql -c 'CREATE FUNCTION element(n int) RETURNS int8 LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT a[n] FROM edited WHERE id = 1);
+    EXCEPTION WHEN data_corrupted THEN RETURN NULL; END $$'
+is "$(sql -c 'SELECT count(*) FILTER (WHERE e IS NULL) BETWEEN 1 AND 200, bool_and(e = -i) FROM generate_series(1, 300) i, element(i * 60) e')" 't|t' \
+    "elements below it are not readable, others are"
+is "$(message 'SELECT md5(a::text) FROM edited WHERE id = 2')" \
+    'XX001: value N of table "edited" is corrupted at offset 0: a node is missing' "a missing node"
+is "$(message 'DO $$ BEGIN FOR i IN 1 .. 300 LOOP UPDATE edited SET a[i * 60] = i WHERE id = 2; END LOOP; END $$')" \
+    'XX001: value N of table "edited" is corrupted at offset 0: a node is missing' "which is found when it is to be changed"
+is "$(sql -c 'SELECT a[60], a[120], a[61] FROM edited WHERE id = 3')" '-1|-2|61' "other rows are readable"
+is "$(sql -c "SELECT DISTINCT kind, attname, message, (SELECT id FROM edited WHERE ctid = row_ctid) FROM sliced.verify('edited') WHERE message ~ 'checksum|missing' ORDER BY 4")" \
     'corrupted slice|a|checksum mismatch|1
-missing slice|a|a row of patches is missing|2' "verify reports both"
-is "$(message 'VACUUM FULL patched' | cut -d ' ' -f 1)" XX001: "VACUUM FULL refuses"
-sql -c 'UPDATE patched SET a = (SELECT array_agg(i) FROM generate_series(0, 9000) i) WHERE id = 1' -c 'DELETE FROM patched WHERE id = 2'
-is "$(sql -c "SELECT * FROM sliced.verify('patched')" -c 'SELECT sum(cardinality(a)) FROM patched')" 29001 \
-    "damaged rows can be replaced and deleted"
+missing slice|a|a node is missing|2' "verify reports both"
+is "$(message 'VACUUM FULL edited' | cut -d ' ' -f 1)" XX001: "VACUUM FULL refuses"
+sql -c 'UPDATE edited SET a = (SELECT array_agg(i) FROM generate_series(0, 9000) i) WHERE id = 1' -c 'DELETE FROM edited WHERE id = 2'
+is "$(sql -c "SELECT DISTINCT kind FROM sliced.verify('edited') WHERE kind <> 'orphaned value'" -c 'SELECT sum(cardinality(a)) FROM edited')" 29001 \
+    "damaged rows can be replaced and deleted; what was below the nodes may be left"
+sql -c 'VACUUM FULL edited'
+is "$(sql -c "SELECT * FROM sliced.verify('edited')" -c 'SELECT sum(cardinality(a)) FROM edited')" 29001 "until VACUUM FULL"
 
 # ... and what was damaged goes with the last bytes of its object that are needed.
 sql -c 'CREATE TABLE owner (v bytea) USING sliced' -c 'ALTER TABLE owner ALTER v SET STORAGE external' \

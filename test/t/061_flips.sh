@@ -44,14 +44,14 @@ survives() {
 }
 
 for mode in damaged forged; do
-    survives "bytes are $mode" sql -c "SET client_min_messages = error" -c "DO \$\$ BEGIN
-        FOR form IN 1 .. (SELECT max(id) FROM forms) LOOP CALL flip_chunks(form, '$mode', $thin, $step, $slow); COMMIT; END LOOP; END \$\$"
+    survives "bytes are $mode" sql -c "SET client_min_messages = error" -c "DO \$\$ DECLARE form int; BEGIN
+        FOR form IN SELECT id FROM forms ORDER BY id LOOP CALL flip_chunks(form, '$mode', $thin, $step, $slow); COMMIT; END LOOP; END \$\$"
     is "$(sql -c "SELECT form, flip, query, got FROM wrong WHERE mode = '$mode' ORDER BY form LIMIT 10")" "" "$mode: the right data, or the right error"
 done
 # A pointer may call anything compressed; heap, which copies it, has an assertion that it is.
 if [ "$(sql -c 'SHOW debug_assertions')" = off ]; then
-    survives "pointers are changed" sql -c "DO \$\$ BEGIN
-        FOR form IN 1 .. (SELECT max(id) FROM forms) LOOP CALL flip_pointer(form, $times); COMMIT; END LOOP; END \$\$"
+    survives "pointers are changed" sql -c "DO \$\$ DECLARE form int; BEGIN
+        FOR form IN SELECT id FROM forms ORDER BY id LOOP CALL flip_pointer(form, $times); COMMIT; END LOOP; END \$\$"
     is "$(sql -c "SELECT form, flip, query, got FROM wrong WHERE mode = 'pointer' ORDER BY form LIMIT 10")" "" "pointers: no wrong error"
 else
     echo "ok - pointers are changed # SKIP assertions"
@@ -87,44 +87,6 @@ for header in 09000020 ffffff2f ffffff4f 0000002f; do
             FROM pg_class a, pg_class b WHERE a.oid = 'broken'::regclass AND b.oid = 'broken_copy'::regclass" 2>&1 || true)" \
         t "a document that is none, root $header"
 done
-
-# A head whose own bytes are compressed, as no writer does it: what they become does not fit in the row of a copy.
-sql <<'SQL'
-CREATE TABLE large_head (id int, v jsonb COMPRESSION lz4) USING sliced;
-INSERT INTO large_head SELECT 1, jsonb_build_object('a', lines('large', 3000), 'z', repeat('z', 230));
-CREATE TABLE large_copy (LIKE large_head INCLUDING ALL) USING sliced;
-CREATE FUNCTION little_endian(n int) RETURNS bytea LANGUAGE sql AS $$ SELECT substr(b, 4, 1) || substr(b, 3, 1) || substr(b, 2, 1) || substr(b, 1, 1) FROM int4send(n) b $$;
-CREATE FUNCTION plus(b bytea, at int, more int) RETURNS bytea LANGUAGE sql AS $$
-    SELECT overlay(b PLACING little_endian(get_byte(b, at) + 256 * (get_byte(b, at + 1) + 256 * get_byte(b, at + 2)) + more + (get_byte(b, at + 3) << 24)) FROM at + 1) $$;
-CREATE PROCEDURE enlarge_head() LANGUAGE plpgsql AS $$
-DECLARE
-    rel oid := (SELECT reltoastrelid FROM pg_class WHERE oid = 'large_head'::regclass);
-    head record;
-    pieces int;
-    room int;
-    raw int;
-    row bytea := row_bytes('large_head', '(0,1)');
-BEGIN
-    SET LOCAL allow_system_table_mods = on;
-    UPDATE pg_class SET relkind = 'r' WHERE oid = rel;
-    EXECUTE format('SELECT ctid AS place, * FROM %s WHERE chunk_seq = -1', rel::regclass) INTO head;
-    UPDATE pg_class SET relkind = 't' WHERE oid = rel;
-    pieces := get_byte(head.chunk_data, 22);
-    room := length(head.chunk_data) - 32 - 12 * pieces;
-    -- LZ4: one byte, as often as this length can say, and twelve more
-    raw := 32 + 255 * (room - 18);
-    head.chunk_data := overlay(head.chunk_data PLACING '\x1f610100'::bytea || decode(repeat('ff', room - 18), 'hex') || '\x00c0'::bytea || repeat('z', 12)::bytea FROM 33 + 12 * pieces);
-    head.chunk_data := overlay(set_byte(head.chunk_data, 5, 2) PLACING little_endian(raw) || little_endian(room) FROM 9);
-    head.chunk_data := plus(head.chunk_data, 32 + 12 * pieces - 4, raw - room);
-    PERFORM row_poke(rel, head.place, length(row_bytes(rel, head.place)) - length(head.chunk_data), forge(head.chunk_data, head.chunk_id, -1));
-    PERFORM row_poke('large_head', '(0,1)', 0, plus(plus(row, length(row) - 16, raw - room), length(row) - 12, raw - room));
-END $$;
-CALL enlarge_head();
-CREATE CAST (jsonb AS bytea) WITHOUT FUNCTION;
-SQL
-is "$(sql -c 'INSERT INTO large_copy SELECT * FROM large_head' \
-    -c 'SELECT length(h.v::bytea) > 100000, h.v::bytea = c.v::bytea FROM large_head h, large_copy c' -c "SELECT kind FROM sliced.verify('large_copy')" 2>&1 || true)" \
-    't|t' "a document whose head is longer than a row is copied"
 
 # Everything is as it was; and with a byte of each table changed, VACUUM does its work.
 is "$(sql -c 'SELECT DISTINCT form, query FROM (SELECT form, look AS query, answer, attempt(change, look) AS now FROM queries) q WHERE now IS DISTINCT FROM answer')" "" \

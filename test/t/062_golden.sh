@@ -67,13 +67,13 @@ INSERT INTO parts VALUES ('bytea', 'substr(v, 3000, 40)'), ('bytea', 'get_byte(v
     ('text', 'substr(v, 3000, 40)'), ('text', 'right(v, 50)'), ('text', 'left(v, 9)'),
     ('jsonb', $$v->'list'->50->>'s'$$), ('jsonb', $$v->'deep'->'a'->'b'$$), ('jsonb', $$v->>'long'$$),
     ('jsonb', $$v->'items'->20->>'number'$$), ('jsonb', $$v #>> '{list,7,items,20}'$$),
-    ('integer[]', 'v[2000]'), ('integer[]', 'v[3:7]'), ('text[]', 'v[800]'), ('text[]', 'v[100:110]');
+    ('jsonb', $$v->'list'->>1400$$), ('integer[]', 'v[2000]'), ('integer[]', 'v[3:7]'), ('text[]', 'v[800]'), ('text[]', 'v[100:110]');
 CREATE TABLE changes (type text, change text);
 INSERT INTO changes VALUES ('bytea', $$v || 'more'::bytea$$), ('bytea', $$overlay(v PLACING 'new' FROM 2500)$$),
     ('bytea', $$set_byte(v, 2100, 0)$$), ('bytea', $$overlay(overlay(overlay(v PLACING repeat('x', 100)::bytea FROM 700)
         PLACING repeat('y', 100)::bytea FROM 2300) PLACING repeat('z', 100)::bytea FROM 3100)$$),
     ('text', $$v || 'möre'$$), ('text', $$overlay(v PLACING 'ä new word' FROM 2500)$$),
-    ('jsonb', $$jsonb_set(v, '{deep,a}', '"new"')$$), ('jsonb', $$jsonb_set(v, '{items,20,state}', '"new"')$$), ('jsonb', $$v || '{"last": 1}'$$),
+    ('jsonb', $$jsonb_set(v, '{list,5}', '"new"')$$), ('jsonb', $$jsonb_set(v, '{deep,a}', '"new"')$$), ('jsonb', $$jsonb_set(v, '{items,20,state}', '"new"')$$), ('jsonb', $$v || '{"last": 1}'$$),
     ('integer[]', 'v || 8'), ('integer[]', 'v[1:1000] || 7 || v[1001:]'),
     ('integer[]', 'v[1100] = 8'), ('integer[]', 'v[301:400] = array_fill(4, ARRAY[100])'), ('text[]', $$v || 'new'::text$$);
 SQL
@@ -83,11 +83,17 @@ SQL
     sql <"$PGS_ROOT/test/golden/load.sql"
     is "$(try -c "SELECT count(*) > 10, count(DISTINCT type) FROM golden WHERE md5 <> ''")" 't|5' "$release: there are values of all types"
     is "$(try -c "SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM (SELECT CASE get_byte(chunk_data, 4) WHEN 17 THEN 'head'
-        WHEN 18 THEN 'slice' WHEN 19 THEN 'continuation' WHEN 20 THEN 'tail' WHEN 21 THEN 'patches' WHEN 22 THEN 'entry' END AS kind FROM golden_rows) r")" \
-        "continuation entry head patches slice tail" "$release: and rows of all kinds"
-    is "$(try -c "SELECT string_agg(DISTINCT format('%s of %s', get_byte(chunk_data, 32 + 12 * get_byte(chunk_data, 22) + 3), type), ', ')
-        FROM golden_rows JOIN golden USING (id) WHERE get_byte(chunk_data, 4) = 17 AND get_byte(chunk_data, 20) = 1")" \
-        "0 of bytea, 0 of integer[], 1 of bytea, 1 of integer[], 2 of bytea, 2 of integer[]" "$release: and patches, with as many layers"
+        WHEN 18 THEN 'slice' WHEN 19 THEN 'continuation' WHEN 20 THEN 'tail' WHEN 21 THEN 'node' WHEN 22 THEN 'entry' END AS kind FROM golden_rows) r")" \
+        "continuation entry head node slice tail" "$release: and rows of all kinds"
+    # of a node's first child: what it is, and how high
+    is "$(try -c "SELECT string_agg(DISTINCT type, ', ') FROM golden_rows JOIN golden USING (id) WHERE get_byte(chunk_data, 4) = 17
+        AND substr(chunk_data, 23, 2) <> '\x0000' AND get_byte(chunk_data, 33) & 3 = 1")" "bytea, integer[], jsonb, text" "$release: and roots with nodes below them"
+    is "$(try -c "SELECT count(*) FILTER (WHERE kind = 17 AND child & 3 = 1 AND child >> 2 >= 1) > 0, count(*) FILTER (WHERE kind = 21 AND child & 3 = 1) > 0,
+        count(*) FILTER (WHERE kind = 21 AND child = 2) > 0
+        FROM (SELECT get_byte(chunk_data, 4) AS kind, get_byte(chunk_data, CASE get_byte(chunk_data, 4) WHEN 17 THEN 33 ELSE 21 END) AS child
+            FROM golden_rows WHERE get_byte(chunk_data, 4) IN (17, 21) AND length(chunk_data) > 33) r")" "t|t|t" "$release: and trees of three levels, and borrowed slices"
+    is "$(try -c "SELECT count(DISTINCT id) > 1 FROM golden_rows JOIN golden USING (id) WHERE get_byte(chunk_data, 4) = 20 AND EXISTS (SELECT FROM golden_rows r
+        WHERE r.id = golden.id AND get_byte(r.chunk_data, 4) = 21)")" t "$release: and what has grown behind its tree"
     is "$(try -c "SELECT string_agg(DISTINCT codec - 128 || ' ' || type, ', ' ORDER BY codec - 128 || ' ' || type) FROM (SELECT get_byte(chunk_data, 5) AS codec, type
         FROM golden_rows JOIN golden USING (id) WHERE get_byte(chunk_data, 4) IN (17, 18)) r WHERE codec > 128")" \
         "2 bytea, 2 jsonb, 3 jsonb, 3 text" "$release: and slices with dictionaries"

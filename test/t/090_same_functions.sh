@@ -54,10 +54,10 @@ called=$(grep -oE ':(op)?funcid [0-9]+' "$PGS_TMP/plans" | cut -d ' ' -f 2 | sor
 is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced'::regnamespace
     AND proname ~ '^(text|get|edit)_' AND proname !~ 'jsonb|array|_toaster$' AND oid NOT IN ($called)")" '' "all our functions are called"
 is "$(grep -av ':funcid' "$PGS_TMP/plans" | grep -ac 'sliced\.edit_[a-z]*(' | awk '{ print ($1 > 100) }')" 1 "EXPLAIN shows them"
-is "$(sql -c "SELECT name, count(DISTINCT object) FROM on_sliced.v, sliced.inspect(t) WHERE name = 'changed' GROUP BY 1 HAVING max(piece) > 5
-    UNION ALL SELECT 'patched', 1 WHERE EXISTS (SELECT FROM on_sliced.v, sliced.inspect(b) WHERE codec = 'patches')
+is "$(sql -c "SELECT name, count(DISTINCT object) FROM on_sliced.v, sliced.inspect(t) WHERE name = 'changed' GROUP BY 1 HAVING bool_or(codec = 'node') AND max(piece) > 3
+    UNION ALL SELECT 'of nodes', 1 WHERE EXISTS (SELECT FROM on_sliced.v, sliced.inspect(b) WHERE codec = 'node' AND start < -1)
     UNION ALL SELECT name, count(DISTINCT object) FROM on_sliced.v, sliced.inspect(t) WHERE name = 'grown' GROUP BY 1 HAVING count(*) > 2" | cut -d '|' -f 1)" \
-    $'changed\npatched\ngrown' "values consist of pieces, patches and tails"
+    $'changed\nof nodes\ngrown' "values consist of several slices, nodes and tails"
 
 compare LATIN1 "$latin1" $((count / 3))
 compare EUC_JP "$eucjp" $((count / 3))

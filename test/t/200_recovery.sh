@@ -51,12 +51,14 @@ UPDATE docs SET body = body || 'a line' || id;
 UPDATE docs SET body = body || 'a line', doc = jsonb_set(doc, '{n}', '[]') WHERE id % 2 = 0;
 UPDATE docs SET body = overlay(body placing 'another' from 50000 for 3) WHERE id % 3 = 0;
 BEGIN; UPDATE docs SET body = body || repeat('not to be seen', 1000); ROLLBACK;
--- with patches in their heads and in layers, and with dictionaries of both codecs
+-- with trees of several levels, slices that leaves borrow, something behind the root, and with dictionaries of both codecs
 UPDATE docs SET d = convert_to(body, 'UTF8') WHERE id IN (1, 2);
 UPDATE docs SET d = substr(d, 1000) || 'more'::bytea WHERE id = 2;
 DO $$ BEGIN FOR i IN 1..40 LOOP
-    UPDATE docs SET d = overlay(d PLACING 'patch ' || i::text::bytea FROM 7000 * i % 300000 + 1) WHERE id IN (1, 2);
+    UPDATE docs SET d = overlay(d PLACING 'edit ' || i::text::bytea FROM 7000 * i % 300000 + 1) WHERE id IN (1, 2);
 END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1..300 LOOP UPDATE docs SET d = overlay(d PLACING 'edit ' || i::text::bytea FROM 4999 * i % 29000 + 1) WHERE id = 2; END LOOP; END $$;
+UPDATE docs SET d = d || 'behind the root'::bytea WHERE id = 2;
 SET sliced.compression = zstd;
 INSERT INTO docs (id, doc) SELECT i, jsonb_build_object('name', 'the name of ' || md5(i::text), 'text', 'a text that all have in common but for ' || md5(i::text),
     'state', 'ordered', 'items', (SELECT jsonb_agg(jsonb_build_object('number', md5((i * k)::text), 'what', 'an item of the catalogue')) FROM generate_series(1, 9) k))
@@ -66,7 +68,7 @@ INSERT INTO docs (id, doc) SELECT id + 1000, doc FROM docs WHERE id > 100;
 SET sliced.compression = lz4;
 INSERT INTO docs (id, doc) SELECT id + 2000, doc FROM docs WHERE id BETWEEN 100 AND 1000;
 SELECT 1 / (count(*) = 800)::int FROM docs, sliced.inspect(doc) WHERE codec LIKE '%dictionary';
-SELECT 1 / (count(DISTINCT object) > 0)::int FROM docs, sliced.inspect(d) WHERE codec = 'patches';
+SELECT 1 / (count(*) > 10)::int FROM docs, sliced.inspect(d) WHERE codec = 'node' AND start < -1;
 SET sliced.compression = none;
 CREATE TABLE "Others" (a text) USING sliced;
 INSERT INTO "Others" SELECT repeat('other', 10000);

@@ -1,6 +1,6 @@
 /*
  * test_format.c
- *	  Rows of the toast relation: encoding, checks, sizes.
+ *	  Rows of the toast relation, and nodes: encoding, checks, sizes.
  */
 #include "postgres.h"
 
@@ -11,6 +11,7 @@
 #include "codec/codec.h"
 #include "format/checksum.h"
 #include "format/entry.h"
+#include "format/node.h"
 #include "format/row.h"
 #include "format/utf8.h"
 #include "unit.h"
@@ -29,10 +30,30 @@ slice_row(uint32 len)
 	return row;
 }
 
+/* A head with a root, whose bytes only a decoder of nodes looks at. */
+static SlicedRow
+root_row(uint16 root_size)
+{
+	SlicedRow	row = {
+		.kind = SLICED_ROW_HEAD, .codec = SLICED_CODEC_NONE, .payload = "",
+		.root = payload, .root_size = root_size, .own = SLICED_OWN_START
+	};
+
+	return row;
+}
+
+static SlicedRow
+node_row(uint32 size)
+{
+	SlicedRow	row = slice_row(size);
+
+	row.kind = SLICED_ROW_NODE;
+	return row;
+}
+
 static void
 round_trip(void)
 {
-	SlicedPiece pieces[3] = {{7, 0, 100}, {0, 5, 20}, {9, 4000, 1}};
 	SlicedRow	row = slice_row(1000);
 	SlicedRow	back;
 
@@ -56,18 +77,21 @@ round_trip(void)
 	row.followers = 0;
 
 	row.kind = SLICED_ROW_HEAD;
-	row.npieces = 3;
-	row.pieces = (char *) pieces;
+	row.ascii = 700;
 	sliced_row_encode(buf, 42, -1, &row);
-	check(sliced_row_size(&row) == 20 + 12 + 36 + 1000);
+	check(sliced_row_size(&row) == 20 + 12 + 1000);
 	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, -1) == SLICED_SOUND);
-	check(back.npieces == 3);
-	for (int i = 0; i < 3; i++)
-	{
-		SlicedPiece piece = sliced_row_piece(&back, i);
+	check(back.root == NULL && back.root_size == 0 && back.own == 0 && back.ascii == 700);
+	check(back.payload_len == 1000 && memcmp(back.payload, payload, 1000) == 0);
 
-		check(memcmp(&piece, &pieces[i], sizeof(piece)) == 0);
-	}
+	row = root_row(300);
+	row.own = 77;
+	row.ascii = 8;
+	sliced_row_encode(buf, 42, -1, &row);
+	check(sliced_row_size(&row) == 20 + 12 + 300);
+	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, -1) == SLICED_SOUND);
+	check(back.root_size == 300 && back.own == 77 && back.ascii == 8 && back.payload_len == 0);
+	check(memcmp(back.root, payload, 300) == 0);
 
 	row = slice_row(500);
 	row.kind = SLICED_ROW_CONTINUATION;
@@ -139,24 +163,30 @@ characters(void)
 
 /* Every changed bit, every lost byte and every wrong place is noticed. */
 static void
-damage_row(SlicedRow row)
+damage_row_at(SlicedRow row, int32 seq)
 {
 	SlicedRow	back;
 	uint32		size = sliced_row_size(&row);
 
-	sliced_row_encode(buf, 42, 100, &row);
+	sliced_row_encode(buf, 42, seq, &row);
 	for (uint32 bit = 0; bit < size * 8; bit++)
 	{
 		buf[bit / 8] ^= 1 << bit % 8;
-		check(sliced_row_decode(&back, buf, size, 42, 100) != SLICED_SOUND);
+		check(sliced_row_decode(&back, buf, size, 42, seq) != SLICED_SOUND);
 		buf[bit / 8] ^= 1 << bit % 8;
 	}
 	for (uint32 len = 0; len < size; len++)
-		check(sliced_row_decode(&back, buf, len, 42, 100) != SLICED_SOUND ||
+		check(sliced_row_decode(&back, buf, len, 42, seq) != SLICED_SOUND ||
 			  (row.kind == SLICED_ROW_TAIL && len >= row.payload_len + 13));
-	check(sliced_row_decode(&back, buf, size, 43, 100) != SLICED_SOUND);
-	check(sliced_row_decode(&back, buf, size, 42, 101) != SLICED_SOUND);
-	check(sliced_row_decode(&back, buf, size, 42, 100) == SLICED_SOUND);
+	check(sliced_row_decode(&back, buf, size, 43, seq) != SLICED_SOUND);
+	check(sliced_row_decode(&back, buf, size, 42, seq + 1) != SLICED_SOUND);
+	check(sliced_row_decode(&back, buf, size, 42, seq) == SLICED_SOUND);
+}
+
+static void
+damage_row(SlicedRow row)
+{
+	damage_row_at(row, 100);
 }
 
 static void
@@ -165,6 +195,8 @@ damage(void)
 	damage_row(slice_row(301));
 	damage_row(tail_row(301, 500));
 	damage_row(tail_row(301, 301));
+	damage_row_at(root_row(301), SLICED_HEAD_SEQ);
+	damage_row_at(node_row(301), -2);
 }
 
 /* Write what no encoder would, with a good checksum. */
@@ -175,6 +207,15 @@ decode_forged(SlicedRow row, int32 seq)
 
 	sliced_row_encode(buf, 1, seq, &row);
 	return sliced_row_decode(&back, buf, sliced_row_size(&row), 1, seq);
+}
+
+/* Make the checksum of the first 'len' bytes right. */
+static void
+correct_checksum(uint32 len, uint32 objid, int32 seq)
+{
+	uint32		sum = sliced_checksum(buf + 4, len - 4, ((uint64) objid << 32) | (uint32) seq);
+
+	memcpy(buf, &sum, sizeof(sum));
 }
 
 static void
@@ -328,194 +369,233 @@ damage_texts(void)
 	}
 }
 
-/* A head that announces more pieces than there are bytes. */
+/* Heads and nodes that cannot be, with a good checksum. */
 static void
-truncated_pieces(void)
+forged_roots(void)
 {
-	SlicedPiece pieces[3] = {{7, 0, 100}, {8, 0, 20}, {9, 0, 1}};
-	SlicedRow	row = slice_row(0);
+	SlicedRow	row = root_row(50);
 	SlicedRow	back;
+	SlicedHeadHeader header;
+	uint32		size = sliced_row_size(&row);
 
-	row.kind = SLICED_ROW_HEAD;
-	row.npieces = 3;
-	row.pieces = (char *) pieces;
-	sliced_row_encode(buf, 1, -1, &row);
-	for (uint32 len = 0; len < sliced_row_size(&row); len++)
-	{
-		/* with a checksum that is right for the shortened row */
-		uint32		sum = len < 4 ? 0 :
-			sliced_checksum(buf + 4, len - 4, ((uint64) 1 << 32) | (uint32) -1);
-
-		memcpy(buf, &sum, sizeof(sum));
-		check(sliced_row_decode(&back, buf, len, 1, -1) != SLICED_SOUND);
-	}
-}
-
-/* Patches with gaps of all lengths, as they were. */
-static void
-patches(void)
-{
-	static const uint32 gaps[] = {0, 1, 127, 128, 16383, 16384, 2097151, 2097152, 268435455, 268435456};
-	SlicedPatch patch = {.place = 3, .bytes = payload};
-	SlicedPatchReader back;
-	uint32		len = 0;
-	uint32		place = 3;
-	int			n = 0;
-
-	for (int i = 0; i < lengthof(gaps); i++)
-	{
-		uint32		size;
-
-		patch.place = place + gaps[i];
-		patch.len = i == 0 ? 1 : i * 28;
-		size = sliced_patch_encode(buf + len, &patch, place);
-		check(size == sliced_patch_size(&patch, place));
-		place = patch.place + patch.len;
-		len += size;
-	}
-	back = sliced_patch_reader(buf, len, 3);
-	for (place = 3; sliced_patch_next(&back); n++)
-	{
-		check(n < lengthof(gaps) && back.patch.place == place + gaps[n]);
-		check(back.patch.len == (n == 0 ? 1 : n * 28));
-		check(memcmp(back.patch.bytes, payload, back.patch.len) == 0);
-		place = back.patch.place + back.patch.len;
-	}
-	check(n == lengthof(gaps) && back.next == back.end);
-
-	/* cut off anywhere but between two of them */
-	for (uint32 shorter = 0, at = 0; shorter < len; shorter++)
-	{
-		back = sliced_patch_reader(buf, shorter, 3);
-		while (sliced_patch_next(&back))
-			at = back.next - buf;
-		check(shorter == at ? back.next == back.end : back.next != back.end);
-	}
-
-	/* no bytes; a gap without an end; places that there are not */
-	back = sliced_patch_reader("\0\0", 2, 0);
-	check(!sliced_patch_next(&back) && back.next != back.end);
-	back = sliced_patch_reader("\x80\x80\x80\x80\x80\x80\x01\x01x", 9, 0);
-	check(!sliced_patch_next(&back));
-	back = sliced_patch_reader("\x02\x01x", 3, INT_MAX - 2);
-	check(!sliced_patch_next(&back));
-	back = sliced_patch_reader("\x02\x01x", 3, INT_MAX - 3);
-	check(sliced_patch_next(&back));
-}
-
-static SlicedPatchTable
-some_table(void)
-{
-	SlicedPatchTable table = {
-		.end = 1000, .nobjects = 2, .nlayers = 2,
-		.objects = {{7, 0}, {9, 400}}, .layers = {{11, 300}, {12, 40000}},
-		.own = "\x05\x02xy\x00\x01z", .own_len = 7
-	};
-
-	return table;
-}
-
-static SlicedDamage
-decode_table(const SlicedPatchTable *table)
-{
-	SlicedPatchTable back;
-	uint32		size;
-
-	sliced_patch_table_encode(buf, table);
-	return sliced_patch_table_decode(&back, buf, sliced_patch_table_size(table), &size);
-}
-
-static void
-patch_tables(void)
-{
-	SlicedPatchTable table = some_table();
-	SlicedPatchTable back;
-	SlicedPiece piece = {7, 0, 100};
-	SlicedRow	row = slice_row(10);
-	SlicedRow	head;
-	char		encoded[200];
-	uint32		size = sliced_patch_table_size(&table);
-	uint32		back_size;
-
-	sliced_patch_table_encode(encoded, &table);
-	check(sliced_patch_table_decode(&back, encoded, size + 50, &back_size) == SLICED_SOUND);
-	check(back_size == size && back.end == 1000 && back.nobjects == 2 && back.nlayers == 2);
-	check(memcmp(back.objects, table.objects, sizeof(table.objects)) == 0);
-	check(memcmp(back.layers, table.layers, sizeof(table.layers)) == 0);
-	check(back.own_len == 7 && memcmp(back.own, table.own, 7) == 0);
-	for (uint32 len = 0; len < size; len++)
-		check(sliced_patch_table_decode(&back, encoded, len, &back_size) != SLICED_SOUND);
-
-	/* in a head, before its payload */
-	row.kind = SLICED_ROW_HEAD;
-	row.npieces = 1;
-	row.pieces = (char *) &piece;
-	row.patches = encoded;
-	row.patches_len = size;
 	check(decode_forged(row, -1) == SLICED_SOUND);
-	sliced_row_encode(buf, 1, -1, &row);
-	check(sliced_row_decode(&head, buf, sliced_row_size(&row), 1, -1) == SLICED_SOUND);
-	check(head.patches_len == size && memcmp(head.patches, encoded, size) == 0);
-	check(head.payload_len == 10 && memcmp(head.payload, payload, 10) == 0);
+	check(decode_forged(row, 0) == SLICED_HEAD_MISPLACED);
+	check(decode_forged(row, -2) == SLICED_HEAD_MISPLACED);
 
-	/* numbers that cannot be */
-	table.nobjects = 0;
-	check(decode_table(&table) != SLICED_SOUND);
-	table = some_table();
-	table.objects[1].base = 0;
-	check(decode_table(&table) != SLICED_SOUND);
-	table = some_table();
-	table.objects[1].objid = 7;
-	check(decode_table(&table) != SLICED_SOUND);
-	table = some_table();
-	table.objects[1].base = 1000;
-	check(decode_table(&table) != SLICED_SOUND);
-	table = some_table();
-	table.layers[1].objid = 0;
-	check(decode_table(&table) != SLICED_SOUND);
-	table = some_table();
-	table.own_len = 6;
-	check(decode_table(&table) != SLICED_SOUND);
-	table = some_table();
-	table.end = 7;
-	table.nobjects = 1;
-	check(decode_table(&table) != SLICED_SOUND);
-	table.end = 8;
-	check(decode_table(&table) == SLICED_SOUND);
+	/* where the value goes on: not at 0, nor farther than slices can be */
+	row.own = 0;
+	check(decode_forged(row, -1) == SLICED_NODE_IMPOSSIBLE);
+	row.own = INT_MAX;
+	check(decode_forged(row, -1) == SLICED_SOUND);
+	row.own = (uint32) INT_MAX + 1;
+	check(decode_forged(row, -1) == SLICED_NODE_IMPOSSIBLE);
+
+	/* a head has a root or bytes of a slice */
+	row = root_row(50);
+	row.payload = payload;
+	row.payload_len = row.rawlen = row.storedlen = 10;
+	check(decode_forged(row, -1) == SLICED_NODE_IMPOSSIBLE);
+	row.rawlen = row.storedlen = 0;
+	check(decode_forged(row, -1) == SLICED_SLICE_LENGTH_WRONG);
+	row = slice_row(10);
+	row.kind = SLICED_ROW_HEAD;
+	check(decode_forged(row, -1) == SLICED_SOUND);
+	row.own = SLICED_OWN_START;
+	check(decode_forged(row, -1) == SLICED_NODE_IMPOSSIBLE);
+
+	/* a root that is longer than the row, or cut off with it; flags of another release */
+	row = root_row(50);
+	for (int change = 0; change < 3; change++)
+	{
+		uint32		len = size - (change == 1 ? 1 : 0);
+
+		sliced_row_encode(buf, 1, -1, &row);
+		memcpy(&header, buf + sizeof(SlicedRowHeader), sizeof(header));
+		if (change == 0)
+			header.root_size++;
+		if (change == 2)
+			header.flags = 1;
+		memcpy(buf + sizeof(SlicedRowHeader), &header, sizeof(header));
+		correct_checksum(len, 1, -1);
+		check(sliced_row_decode(&back, buf, len, 1, -1) ==
+			  (change == 2 ? SLICED_HEAD_FLAGS_UNKNOWN : SLICED_HEAD_TOO_SHORT_FOR_ROOT));
+	}
+	sliced_row_encode(buf, 1, -1, &row);
+	for (uint32 len = 4; len < size; len++)
+	{
+		correct_checksum(len, 1, -1);
+		check(sliced_row_decode(&back, buf, len, 1, -1) ==
+			  (len < 20 ? SLICED_ROW_TOO_SHORT : len < 32 ? SLICED_HEAD_TOO_SHORT :
+			   SLICED_HEAD_TOO_SHORT_FOR_ROOT));
+	}
+
+	/* rows of nodes have numbers below the head's */
+	row = node_row(50);
+	check(decode_forged(row, -2) == SLICED_SOUND);
+	check(decode_forged(row, SLICED_FIRST_SEQ) == SLICED_SOUND);
+	check(decode_forged(row, -1) == SLICED_NODE_MISPLACED);
+	check(decode_forged(row, 0) == SLICED_NODE_MISPLACED);
+	check(decode_forged(row, 70) == SLICED_NODE_MISPLACED);
+	row.parts = 1;
+	check(decode_forged(row, -2) == SLICED_NODE_IMPOSSIBLE);
+	row = node_row(50);
+	row.codec = SLICED_CODEC_LZ4;
+	row.rawlen = 100;
+	check(decode_forged(row, -2) == SLICED_NODE_IMPOSSIBLE);
+	row = node_row(50);
+	row.rawlen = row.storedlen = 51;
+	check(decode_forged(row, -2) == SLICED_SLICE_LENGTH_WRONG);
+	check(decode_forged(slice_row(50), -2) == SLICED_SLICE_MISPLACED);
 }
 
-/* Rows of patches: where they may be, and from where to where they go. */
-static void
-patch_rows(void)
+/* A node with children of all kinds, which owns a slice. */
+#define OBJECT	1000
+
+static SlicedChild some_children[] = {
+	{SLICED_CHILD_EXTENT, 0, 7, 1, 5000},
+	{SLICED_CHILD_NODE, 3, 1000, -2, 70000},
+	{SLICED_CHILD_EXTENT, 0, PG_UINT32_MAX, INT_MAX - 300, 300},
+	{SLICED_CHILD_NODE, 16, 1, SLICED_FIRST_SEQ, INT_MAX}
+};
+static SlicedItem some_items[] = {
+	{NULL, 1, 0, 500},
+	{payload, 0, 0, 3},
+	{NULL, 1, 500, 69500},
+	{NULL, 0, 4990, 10},
+	{NULL, 2, 127, 1},
+	{NULL, 2, 256, 44},
+	{payload, 0, 0, 400},
+	{NULL, 3, 16384, 128}
+};
+
+static SlicedNode
+some_node(void)
 {
-	static const char bytes[] = "\x40\x00\x00\x00\x05\x02xy";
-	SlicedRow	row = slice_row(8);
-	SlicedRow	back;
-	SlicedPatchReader patches;
+	return (SlicedNode) {
+		.owns = true, .nchildren = lengthof(some_children), .nitems = lengthof(some_items),
+		.children = some_children, .items = some_items
+	};
+}
 
-	row.kind = SLICED_ROW_PATCHES;
-	row.payload = bytes;
-	check(decode_forged(row, 21) == SLICED_SOUND);
-	sliced_row_encode(buf, 1, 21, &row);
-	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 1, 21) == SLICED_SOUND);
-	check(back.from == 20 && back.until == 64);
-	patches = sliced_patch_reader(sliced_row_patches(&back), back.payload_len - 4, back.from);
-	check(sliced_patch_next(&patches) && patches.patch.place == 25 && patches.next == patches.end);
+static void
+nodes(void)
+{
+	SlicedNode	node = some_node();
+	uint32		size = sliced_node_size(&node, OBJECT);
+	SlicedNode	back;
+	uint32		len = 0;
 
-	check(decode_forged(row, 64) == SLICED_SOUND);
-	check(decode_forged(row, 65) != SLICED_SOUND);
-	check(decode_forged(row, 0) != SLICED_SOUND);
-	check(decode_forged(row, -1) != SLICED_SOUND);
-	row.parts = 1;
-	check(decode_forged(row, 21) != SLICED_SOUND);
-	row = slice_row(3);
-	row.kind = SLICED_ROW_PATCHES;
-	check(decode_forged(row, 21) != SLICED_SOUND);
-	row = slice_row(8);
-	row.kind = SLICED_ROW_PATCHES;
-	row.payload = "\0\0\0\x80\0\1x";
-	row.payload_len = row.rawlen = row.storedlen = 7;
-	check(decode_forged(row, 21) != SLICED_SOUND);
+	sliced_node_encode(buf, &node, OBJECT);
+	check(sliced_node_decode(&back, buf, size, OBJECT, 0) == SLICED_SOUND);
+	check(back.owns && back.nchildren == node.nchildren && back.nitems == node.nitems);
+	for (int i = 0; i < node.nchildren; i++)
+		check(memcmp(&back.children[i], &node.children[i], sizeof(SlicedChild)) == 0);
+	for (int i = 0; i < node.nitems; i++)
+	{
+		const SlicedItem *item = &node.items[i];
+
+		check(back.items[i].len == item->len && (back.items[i].bytes == NULL) == (item->bytes == NULL));
+		if (item->bytes != NULL)
+			check(memcmp(back.items[i].bytes, item->bytes, item->len) == 0);
+		else
+			check(back.items[i].child == item->child && back.items[i].start == item->start);
+		len += item->len;
+	}
+	check(back.len == len);
+	check(sliced_node_size(&back, OBJECT) == size);
+	sliced_node_free(&back);
+
+	/* what is left of it: all items are there, or it is damaged */
+	for (uint32 n = 0; n < size; n++)
+		if (sliced_node_decode(&back, buf, n, OBJECT, 0) == SLICED_SOUND)
+		{
+			check(back.nitems < node.nitems);
+			sliced_node_free(&back);
+		}
+
+	/* a borrowed child is as long as its owner says; without an owner there is none */
+	some_children[3] = (SlicedChild) {.kind = SLICED_CHILD_BORROWED, .len = 16512};
+	size = sliced_node_size(&node, OBJECT);
+	sliced_node_encode(buf, &node, OBJECT);
+	check(sliced_node_decode(&back, buf, size, OBJECT, 0) == SLICED_NODE_IMPOSSIBLE);
+	check(sliced_node_decode(&back, buf, size, OBJECT, 16511) == SLICED_NODE_IMPOSSIBLE);
+	check(sliced_node_decode(&back, buf, size, OBJECT, 16512) == SLICED_SOUND);
+	check(back.children[3].kind == SLICED_CHILD_BORROWED && back.children[3].len == 16512);
+	sliced_node_free(&back);
+}
+
+/* Are these bytes a node of object 10? */
+static SlicedDamage
+decode_node(const char *bytes, uint32 size)
+{
+	SlicedNode	node;
+	SlicedDamage damage = sliced_node_decode(&node, bytes, size, 10, 0);
+
+	if (damage == SLICED_SOUND)
+		sliced_node_free(&node);
+	return damage;
+}
+
+#define IS_NODE(bytes)	(decode_node(bytes, sizeof(bytes) - 1) == SLICED_SOUND)
+
+static void
+forged_nodes(void)
+{
+	/* literal bytes alone; a run: one child, an extent, object 10 - 0, seq 1, length 5 */
+	check(IS_NODE("\x00" "\x0cxyz"));
+	check(IS_NODE("\x02" "\x00\x00\x02\x05" "\x16\x00\x00"));
+
+	/* nothing; no items; items of no bytes, of an unknown kind, or cut off */
+	check(!IS_NODE(""));
+	check(!IS_NODE("\x00"));
+	check(!IS_NODE("\x00" "\x00"));
+	check(!IS_NODE("\x00" "\x0f\x00"));
+	check(!IS_NODE("\x00" "\x0cxy"));
+
+	/* numbers: another way to write 0, one without an end, one of more than 32 bits */
+	check(!IS_NODE("\x80\x00" "\x0cxyz"));
+	check(!IS_NODE("\x00" "\x8c"));
+	check(!IS_NODE("\x00" "\x84\x80\x80\x80\x10x"));
+
+	/* more children than bytes; a child that has no run; a run of no child */
+	check(!IS_NODE("\x7e" "\x00\x00\x02\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x04" "\x00\x00\x02\x05" "\x00\x00\x10\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x16\x01\x00"));
+	check(!IS_NODE("\x00" "\x15\x00"));
+
+	/* runs of a child ascend, end where it ends, and do not overlap */
+	check(IS_NODE("\x02" "\x00\x00\x02\x05" "\x0a\x00\x00" "\x09\x01"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x0a\x00\x00" "\x09\x02"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x1a\x00\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x0a\x00\x04"));
+
+	/* extents: object 0, length 0, before 0, beyond 2^31, with a height; unknown kinds */
+	check(!IS_NODE("\x02" "\x00\x14\x02\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x00" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\x01\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\xfe\xff\xff\xff\x0f\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x04\x00\x02\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x03\x00\x02\x05" "\x16\x00\x00"));
+
+	/* nodes: -2 and below, of a height that can be */
+	check(IS_NODE("\x02" "\x01\x00\x03\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x01\x00\x01\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x01\x00\x02\x05" "\x16\x00\x00"));
+	check(IS_NODE("\x02" "\x41\x00\x03\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x45\x00\x03\x05" "\x16\x00\x00"));
+
+	/* an owner has an extent to own, which nobody need have a run of */
+	check(!IS_NODE("\x01" "\x0cxyz"));
+	check(!IS_NODE("\x03" "\x01\x00\x03\x05" "\x16\x00\x00"));
+	check(IS_NODE("\x03" "\x00\x00\x02\x05" "\x16\x00\x00"));
+	check(IS_NODE("\x03" "\x00\x00\x02\x05" "\x0cxyz"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x0cxyz"));
+	check(!IS_NODE("\x02" "\x02" "\x16\x00\x00"));
+
+	/* all together are too long for a value */
+	check(!IS_NODE("\x04" "\x01\x00\x03\xff\xff\xff\xff\x07" "\x01\x00\x05\xff\xff\xff\xff\x07"
+				   "\xfe\xff\xff\xff\x0f\x00\x00" "\xfe\xff\xff\xff\x0f\x01\x00"
+				   "\xfd\xff\xff\xff\x0f\x00"));
 }
 
 /* Cutting ends, never makes a row too large, and is not wasteful. */
@@ -576,10 +656,9 @@ main(void)
 	run_test(named_dictionaries);
 	run_test(entries);
 	run_test(damage_texts);
-	run_test(truncated_pieces);
-	run_test(patches);
-	run_test(patch_tables);
-	run_test(patch_rows);
+	run_test(forged_roots);
+	run_test(nodes);
+	run_test(forged_nodes);
 	run_test(cutting);
 	run_test(checksums);
 	return unit_failures != 0;

@@ -61,14 +61,14 @@ find(SlicedChildKind kind, uint32 objid, int32 pos)
 	abort();
 }
 
-static char *
-store_node(void *arg, uint32 objid, int32 seq, uint32 *size)
+static SlicedDamage
+store_node(void *arg, uint32 objid, int32 seq, char **bytes, uint32 *size)
 {
 	Row		   *r = find(SLICED_CHILD_NODE, objid, seq);
-	char	   *copy = palloc(r->size);
 
 	*size = r->size;
-	return memcpy(copy, r->bytes, r->size);
+	*bytes = memcpy(palloc(r->size), r->bytes, r->size);
+	return SLICED_SOUND;
 }
 
 static SlicedTreeSlice
@@ -101,7 +101,9 @@ store_damaged(void *arg, uint32 objid, int32 seq, SlicedDamage damage)
 	abort();
 }
 
-static const SlicedTreeStore store = {NULL, store_node, store_slice, store_read, store_damaged};
+static const SlicedTreeStore store = {
+	.node = store_node, .slice = store_slice, .read = store_read, .damaged = store_damaged
+};
 
 static void
 add_row(SlicedChildKind kind, uint32 objid, int32 seq, uint32 len, const char *bytes, uint32 size)
@@ -190,6 +192,51 @@ value_make(Value *v, uint32 len)
 	sliced_node_encode(v->root, &node, v->id);
 }
 
+/*
+ * The same, of a document that is cut: all that is short together, 'short_len' bytes, and
+ * 'nlong' long values between.
+ */
+static void
+value_make_cut(Value *v, uint32 short_len, int nlong, uint32 long_len)
+{
+	SlicedChild *children = palloc((nlong + 1) * sizeof(SlicedChild));
+	SlicedItem *items = palloc((2 * nlong + 1) * sizeof(SlicedItem));
+	SlicedNode	node = {.children = children, .items = items};
+	char	   *region = malloc(short_len);
+	uint32		own = 1;
+	uint32		done = 0;
+
+	nrows = 0;
+	v->id = ++last_id;
+	v->len = short_len + nlong * long_len;
+	v->bytes = malloc(v->len + 1);
+	for (uint32 i = 0; i < v->len; i++)
+		v->bytes[i] = rnd(256);
+	children[node.nchildren++] = (SlicedChild) {.objid = v->id, .seq = own, .len = short_len};
+	own += short_len;
+	for (int i = 0; i <= nlong; i++)
+	{
+		uint32		len = i == nlong ? short_len - done : short_len / (nlong + 1);
+
+		memcpy(region + done, v->bytes + node.len, len);
+		items[node.nitems++] = (SlicedItem) {.start = done, .len = len};
+		node.len += len;
+		done += len;
+		if (i == nlong)
+			break;
+		add_extent(v->id, own, v->bytes + node.len, long_len);
+		items[node.nitems++] = (SlicedItem) {.child = node.nchildren, .len = long_len};
+		children[node.nchildren++] = (SlicedChild) {.objid = v->id, .seq = own, .len = long_len};
+		own += long_len;
+		node.len += long_len;
+	}
+	add_extent(v->id, 1, region, short_len);
+	free(region);
+	v->root_size = sliced_node_size(&node, v->id);
+	v->root = malloc(v->root_size);
+	sliced_node_encode(v->root, &node, v->id);
+}
+
 static void
 value_free(Value *v)
 {
@@ -219,6 +266,7 @@ value_check(const Value *v, uint32 start, uint32 len)
 			store_read(NULL, piece.objid, piece.start, piece.len, read + done);
 		done += piece.len;
 	}
+	check(walk.damage == SLICED_SOUND);
 	check(done == len && memcmp(read, v->bytes + start, len) == 0);
 	free(read);
 }
@@ -265,14 +313,30 @@ look_at(const char *bytes, uint32 size, uint32 objid, uint32 borrowed, int depth
 	sliced_node_free(&node);
 }
 
+static void
+add_name(void *arg, const SlicedTreeName *name)
+{
+	Shape	   *s = arg;
+
+	check(name->damage == SLICED_SOUND);
+	s->named += name->len;
+	s->nodes += name->kind == SLICED_CHILD_NODE;
+}
+
 /* Names are unique, so if all that is named is there and sums are equal nothing has two owners or none. */
 static Shape
 owners_check(const Value *v)
 {
 	Shape		s = {0};
+	Shape		names = {0};
 	uint64		there = 0;
+	SlicedNode	root;
 
 	look_at(v->root, v->root_size, v->id, 0, 0, &s);
+	check(sliced_node_decode(&root, v->root, v->root_size, v->id, 0) == SLICED_SOUND);
+	sliced_tree_names(&store, &root, add_name, &names);
+	check(names.named == s.named && names.nodes == s.nodes);
+	sliced_node_free(&root);
 	for (int i = 0; i < nrows; i++)
 		there += rows[i].len;
 	check(there == s.named);
@@ -289,6 +353,7 @@ value_change(Value *v, const SlicedTreeLimits *limits, const SlicedTreeRun *runs
 	char	   *bytes;
 
 	sliced_tree_change(&change, v->root, v->root_size, v->id, runs, nruns);
+	check(!change.too_long);
 	for (int i = 0; i < nruns; i++)
 		len += runs[i].len;
 	bytes = malloc(len + 1);
@@ -357,7 +422,10 @@ random_changes(void)
 		Value		v;
 
 		slice_len = 64 << rnd(4);
-		value_make(&v, 500 + rnd(6000));
+		if (round % 2 == 0)
+			value_make(&v, 500 + rnd(6000));
+		else
+			value_make_cut(&v, 60 + rnd(900), 1 + rnd(12), 20 + rnd(800));
 		for (int i = 0; i < 150; i++)
 		{
 			uint32		at = rnd(v.len + 1);
@@ -447,7 +515,7 @@ gaps_are_freed(void)
 }
 
 static const SlicedTreeLimits usual = {
-	.literals = 200, .leaf = 1000, .children = 16, .longest = 256, .stored_per_leaf = 2048, .small = 8192, .nsmall = 6
+	.literals = 200, .leaf = 1000, .children = 16, .longest = 256, .stored_per_leaf = 4096, .small = 8192, .nsmall = 6
 };
 
 /* A slice with very many edits is written anew. */
@@ -462,6 +530,51 @@ slices_wear_out(void)
 		value_splice(&v, &usual, rnd(v.len - 8), 8, 8);
 	value_check(&v, 0, v.len);
 	check(owners_check(&v).nodes < 30);
+	value_free(&v);
+}
+
+/* What lies between long values is written anew without them. */
+static void
+long_values_stay(void)
+{
+	Value		v;
+	uint32		most = 0;
+	uint64		all = 0;
+
+	slice_len = 128 * 1024;
+	value_make_cut(&v, 60 * 1000, 30, 100 * 1000);
+	for (int i = 0; i < 3000; i++)
+	{
+		uint32		at = rnd(2) == 0 ? rnd(1000) : rnd(v.len - 8);
+		uint32		wal = value_splice(&v, &usual, at, 8, 9);
+
+		most = Max(most, wal);
+		all += wal;
+	}
+	check(all / 3000 < 1500);
+	value_check(&v, 0, v.len);
+	owners_check(&v);
+	/* a slice or two, compressed, and nodes */
+	check(most < 150 * 1000);
+	value_free(&v);
+}
+
+/* A value that begins as one slice, with edits of it, grows to a thousand. */
+static void
+values_grow(void)
+{
+	Value		v;
+
+	slice_len = 128 * 1024;
+	value_make(&v, 50 * 1000);
+	for (int i = 0; i < 200; i++)
+	{
+		value_splice(&v, &usual, v.len, 0, 9000);
+		value_splice(&v, &usual, rnd(v.len - 8), 8, 8);
+		check(v.root_size < 1500);
+	}
+	value_check(&v, 0, v.len);
+	check(owners_check(&v).depth <= 5);
 	value_free(&v);
 }
 
@@ -504,6 +617,8 @@ main(int argc, char **argv)
 	run_test(many_edits);
 	run_test(gaps_are_freed);
 	run_test(slices_wear_out);
+	run_test(long_values_stay);
+	run_test(values_grow);
 	run_test(changes_are_cheap);
 	return unit_failures != 0;
 }

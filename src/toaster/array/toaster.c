@@ -24,7 +24,6 @@ static const SlicedSwap swaps[] = {
 
 static const SlicedToaster toaster = {
 	.api = SLICED_TOASTER_API,
-	.policy = {.patches = true},
 	.difference = sliced_array_difference,
 	.swaps = swaps,
 	.nswaps = lengthof(swaps),

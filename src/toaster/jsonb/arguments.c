@@ -26,7 +26,7 @@ sliced_arguments_share(const SlicedArgument *a, const SlicedArgument *b)
 	return memcmp(&a->rope->base, &b->rope->base, sizeof(a->rope->base)) == 0;
 }
 
-SlicedNode
+SlicedJsonbNode
 sliced_argument_open(FunctionCallInfo fcinfo, const SlicedArgument *argument)
 {
 	return sliced_node_open(sliced_document_at(&argument->part.doc, fcinfo), argument->part.start);
@@ -36,7 +36,7 @@ bool
 sliced_argument_get_shared(FunctionCallInfo fcinfo, int arg, const SlicedArgument *other,
 						   SlicedArgument *argument)
 {
-	SlicedNode	root;
+	SlicedJsonbNode	root;
 
 	if (!sliced_argument_get(fcinfo, arg, argument) || !sliced_arguments_share(other, argument))
 		return false;

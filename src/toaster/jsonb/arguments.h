@@ -31,7 +31,7 @@ extern bool sliced_argument_get_shared(FunctionCallInfo fcinfo, int arg, const S
 extern bool sliced_arguments_share(const SlicedArgument *a, const SlicedArgument *b);
 
 /* Its container.  The document may go when the next one is opened. */
-extern SlicedNode sliced_argument_open(FunctionCallInfo fcinfo, const SlicedArgument *argument);
+extern SlicedJsonbNode sliced_argument_open(FunctionCallInfo fcinfo, const SlicedArgument *argument);
 
 /* The argument as a rope, in the current context; and bytes [start, start + len) of its document. */
 extern SlicedRope *sliced_argument_rope(const SlicedArgument *argument);

@@ -22,7 +22,7 @@
 static SlicedFragments
 entries_of_ours(FunctionCallInfo fcinfo, const SlicedArgument *ours)
 {
-	SlicedNode	node = sliced_argument_open(fcinfo, ours);
+	SlicedJsonbNode	node = sliced_argument_open(fcinfo, ours);
 	SlicedFragments entries = {node.nentries, palloc((node.nentries + 1) * sizeof(SlicedFragment))};
 
 	for (uint32 i = 0; i < node.nentries; i++)
@@ -111,7 +111,7 @@ choose_target(FunctionCallInfo fcinfo, Operand *operands)
  * second operand's values are taken.
  */
 static SlicedRope *
-merge_object(const SlicedArgument *target, const SlicedNode *root, const SlicedFragments *entries, bool target_first)
+merge_object(const SlicedArgument *target, const SlicedJsonbNode *root, const SlicedFragments *entries, bool target_first)
 {
 	uint32		count = entries->n / 2;
 	SlicedEdit *edits = palloc(entries->n * sizeof(SlicedEdit));
@@ -140,7 +140,7 @@ merge_object(const SlicedArgument *target, const SlicedNode *root, const SlicedF
 
 /* Add elements at the end of the target, or at its beginning. */
 static SlicedRope *
-add_elements(const SlicedArgument *target, const SlicedNode *root, const SlicedFragments *entries, bool target_first)
+add_elements(const SlicedArgument *target, const SlicedJsonbNode *root, const SlicedFragments *entries, bool target_first)
 {
 	SlicedEdit *edits = palloc(entries->n * sizeof(SlicedEdit));
 	uint32		at = target_first ? root->nentries : 0;
@@ -159,7 +159,7 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 	int			i;
 	const SlicedArgument *target;
 	const Operand *other;
-	SlicedNode	root;
+	SlicedJsonbNode	root;
 	SlicedFragments entries;
 	SlicedRope *rope;
 

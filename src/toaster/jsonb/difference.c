@@ -81,7 +81,7 @@ compare_bytes(DocumentComparison *c, uint32 at, uint32 old_len, const char *byte
 		pfree(found.runs);
 }
 
-static void compare_containers(DocumentComparison *c, const SlicedNode *old, uint32 old_len,
+static void compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old_len,
 							   const NewContainer *new);
 
 /*
@@ -89,7 +89,7 @@ static void compare_containers(DocumentComparison *c, const SlicedNode *old, uin
  * one that may be the same.
  */
 static void
-compare_values(DocumentComparison *c, const SlicedNode *old, uint32 i, const NewContainer *new, JEntry entry,
+compare_values(DocumentComparison *c, const SlicedJsonbNode *old, uint32 i, const NewContainer *new, JEntry entry,
 			   uint32 begin, uint32 end)
 {
 	uint32		old_begin = sliced_node_begin(old, i);
@@ -102,7 +102,7 @@ compare_values(DocumentComparison *c, const SlicedNode *old, uint32 i, const New
 		sliced_rope_add_rope(c->rope, c->old, old->data + old_begin, old_end - old_begin);
 	else if (JBE_ISCONTAINER(entry) && JBE_ISCONTAINER(old_entry))
 	{
-		SlicedNode	old_child = sliced_node_open(c->doc, old->data + old_start);
+		SlicedJsonbNode	old_child = sliced_node_open(c->doc, old->data + old_start);
 		NewContainer child = open_new((JsonbContainer *) (new->data + start), end - start);
 
 		sliced_rope_add_bytes(c->rope, new->data + begin, start - begin);
@@ -114,7 +114,7 @@ compare_values(DocumentComparison *c, const SlicedNode *old, uint32 i, const New
 
 /* Which entry of the old container has the same key, or the same number? */
 static bool
-find_counterpart(const SlicedNode *old, const NewContainer *new, uint32 i, uint32 key_begin,
+find_counterpart(const SlicedJsonbNode *old, const NewContainer *new, uint32 i, uint32 key_begin,
 				 uint32 key_end, uint32 *number)
 {
 	if (sliced_node_is_object(old))
@@ -131,7 +131,7 @@ find_counterpart(const SlicedNode *old, const NewContainer *new, uint32 i, uint3
 
 /* How many elements at the ends of two arrays are the same? */
 static uint32
-common_elements(DocumentComparison *c, const SlicedNode *old, const NewContainer *new)
+common_elements(DocumentComparison *c, const SlicedJsonbNode *old, const NewContainer *new)
 {
 	uint32		limit = Min(old->count, new->count);
 	uint32		n = 0;
@@ -161,7 +161,7 @@ common_elements(DocumentComparison *c, const SlicedNode *old, const NewContainer
 }
 
 static void
-compare_containers(DocumentComparison *c, const SlicedNode *old, uint32 old_len, const NewContainer *new)
+compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old_len, const NewContainer *new)
 {
 	uint32		first = new->nentries - new->count;
 	uint32		key_begin = 0;
@@ -229,7 +229,7 @@ sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len)
 {
 	const SlicedRope *whole = sliced_document_rope(old);
 	DocumentComparison c = {.old = whole, .doc = old, .rope = sliced_rope_make(&whole->base)};
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 	NewContainer new;
 
 	if (whole->len < sizeof(uint32) || len < sizeof(uint32))
@@ -241,12 +241,12 @@ sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len)
 }
 
 SlicedFragment
-sliced_fragment_replacing(const SlicedRope *doc, const SlicedNode *node, uint32 i,
+sliced_fragment_replacing(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 i,
 						  const SlicedFragment *new)
 {
 	DocumentComparison c = {.old = doc, .doc = node->doc};
 	SlicedPlace place;
-	SlicedNode	old;
+	SlicedJsonbNode	old;
 	NewContainer container;
 
 	if (new->type != JENTRY_ISCONTAINER || new->rope != NULL || new->len < SLICED_PROMISE_MIN)

@@ -20,7 +20,7 @@ extern SlicedRope *sliced_jsonb_difference(SlicedDocument *old, const char *raw,
  * A fragment that is to take the place of entry 'i' of a node, in 'doc' as a rope.  If it
  * is a long container in memory, and has much of what is there now, it shares that.
  */
-extern SlicedFragment sliced_fragment_replacing(const SlicedRope *doc, const SlicedNode *node, uint32 i,
+extern SlicedFragment sliced_fragment_replacing(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 i,
 												const SlicedFragment *new);
 
 #endif

@@ -91,7 +91,7 @@ sliced_fragments_are_sorted(const SlicedFragment *keys, uint32 n)
 typedef struct Making
 {
 	const SlicedRope *doc;
-	const SlicedNode *old;
+	const SlicedJsonbNode *old;
 	uint32		old_size;		/* of its data */
 	uint32		first;			/* entries before this one are as they were */
 	uint32		nentries;		/* in all */
@@ -195,7 +195,7 @@ add_old(Making *m, uint32 type, uint32 begin, uint32 end)
 static uint32
 make_entries(Making *m, const SlicedEdit *edits, int nedits, uint32 *rest)
 {
-	const SlicedNode *old = m->old;
+	const SlicedJsonbNode *old = m->old;
 	uint32		begin = m->end;
 
 	for (uint32 i = m->first;; i++)
@@ -228,7 +228,7 @@ make_entries(Making *m, const SlicedEdit *edits, int nedits, uint32 *rest)
 }
 
 SlicedRope *
-sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
+sliced_node_edit(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 len,
 				 const SlicedEdit *edits, int nedits)
 {
 	Making		m = {.doc = doc, .old = node, .first = edits[0].at, .nentries = edits[0].at};

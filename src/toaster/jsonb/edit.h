@@ -56,7 +56,7 @@ extern bool sliced_fragments_are_sorted(const SlicedFragment *keys, uint32 n);
  * document.  The bytes of the changes have to last as long as the result.  NULL
  * if that would be too large, which is for core to say.
  */
-extern SlicedRope *sliced_node_edit(const SlicedRope *doc, const SlicedNode *node, uint32 len,
+extern SlicedRope *sliced_node_edit(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 len,
 									const SlicedEdit *edits, int nedits);
 
 /*

@@ -24,7 +24,7 @@
 /* A container to be changed. */
 typedef struct Target
 {
-	SlicedNode	root;
+	SlicedJsonbNode	root;
 	const SlicedRope *rope;		/* of the document that it is in */
 	uint32		len;
 } Target;
@@ -86,7 +86,7 @@ result_of(FunctionCallInfo fcinfo, PGFunction core, int new, Outcome outcome, Sl
 static Outcome
 remove_keys(const Target *target, Datum *keys, bool *isnull, int n, SlicedRope **result)
 {
-	const SlicedNode *root = &target->root;
+	const SlicedJsonbNode *root = &target->root;
 	bool	   *removed = NULL;
 	SlicedEdit *edits;
 	int			nremoved = 0;
@@ -200,12 +200,12 @@ typedef struct PathWalk
 	SlicedFragment new;
 } PathWalk;
 
-static Outcome walk_path(const PathWalk *w, const SlicedNode *node, uint32 len, int level,
+static Outcome walk_path(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level,
 						 SlicedRope **result);
 
 /* Make these changes of one node. */
 static Outcome
-edit_document(const PathWalk *w, const SlicedNode *node, uint32 len, const SlicedEdit *edits, int nedits,
+edit_document(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, const SlicedEdit *edits, int nedits,
 			  SlicedRope **result)
 {
 	return outcome_of(sliced_node_edit(w->doc, node, len, edits, nedits), result);
@@ -213,12 +213,12 @@ edit_document(const PathWalk *w, const SlicedNode *node, uint32 len, const Slice
 
 /* The path leads through the value of entry 'i'. */
 static Outcome
-go_on(const PathWalk *w, const SlicedNode *node, uint32 len, int level, uint32 i,
+go_on(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level, uint32 i,
 	  SlicedRope **result)
 {
 	SlicedPlace place = sliced_node_place(node, i);
 	SlicedEdit	change = {.at = i, .insert = true, .remove = true};
-	SlicedNode	child;
+	SlicedJsonbNode	child;
 	SlicedRope *rope;
 	Outcome		outcome;
 
@@ -235,7 +235,7 @@ go_on(const PathWalk *w, const SlicedNode *node, uint32 len, int level, uint32 i
 }
 
 static Outcome
-walk_object(const PathWalk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+walk_object(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level, SlicedRope **result)
 {
 	text	   *name = (text *) DatumGetPointer(w->names[level]);
 	bool		last = level == w->nnames - 1;
@@ -280,7 +280,7 @@ parse_index(Datum name, int *index)
 }
 
 static Outcome
-walk_array(const PathWalk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+walk_array(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level, SlicedRope **result)
 {
 	bool		last = level == w->nnames - 1;
 	SlicedEdit	change = {.insert = w->operation != DELETE, .new = w->new};
@@ -311,7 +311,7 @@ walk_array(const PathWalk *w, const SlicedNode *node, uint32 len, int level, Sli
 
 /* Walk along the path, from 'level' on. */
 static Outcome
-walk_path(const PathWalk *w, const SlicedNode *node, uint32 len, int level, SlicedRope **result)
+walk_path(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level, SlicedRope **result)
 {
 	return sliced_node_is_object(node) ? walk_object(w, node, len, level, result) :
 		walk_array(w, node, len, level, result);

@@ -45,7 +45,7 @@ sliced_jsonpath_follow(SlicedDocument *doc, JsonPathItem *item, SlicedPlace *pla
 	*place = (SlicedPlace) {JENTRY_ISCONTAINER, 0, doc->partial.size};
 	while (sliced_place_is_container(place) && jspGetNext(&current, &next))
 	{
-		SlicedNode	node = sliced_node_open(doc, place->start);
+		SlicedJsonbNode	node = sliced_node_open(doc, place->start);
 		int32		index;
 
 		if (next.type == jpiKey && sliced_node_is_object(&node))

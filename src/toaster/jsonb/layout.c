@@ -8,8 +8,8 @@
  * or what remains of a long container without the long values in it, is a region
  * of its own, with slices of its own.
  *
- * The head lists the pieces and every change writes the head, so the number of
- * regions is bounded.  The longest values get them.
+ * The head lists the regions and every change writes the head, so their number is
+ * bounded.  The longest values get them.
  */
 #include "postgres.h"
 

@@ -63,7 +63,7 @@ sliced_part_of(Datum datum, SlicedPart *part)
 }
 
 bool
-sliced_part_get(FunctionCallInfo fcinfo, int arg, SlicedNode *node)
+sliced_part_get(FunctionCallInfo fcinfo, int arg, SlicedJsonbNode *node)
 {
 	SlicedPart	part;
 

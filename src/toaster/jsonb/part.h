@@ -32,6 +32,6 @@ extern bool sliced_part_of(Datum datum, SlicedPart *part);
  * Find the container that is a function's argument: the root of a document, or a
  * container within one.  False if the argument is not ours.
  */
-extern bool sliced_part_get(FunctionCallInfo fcinfo, int arg, SlicedNode *node);
+extern bool sliced_part_get(FunctionCallInfo fcinfo, int arg, SlicedJsonbNode *node);
 
 #endif

@@ -81,7 +81,7 @@ as_text(FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place)
 static Datum
 jsonb_field(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 	SlicedPlace place;
 	text	   *key;
 
@@ -96,7 +96,7 @@ jsonb_field(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 static Datum
 jsonb_element(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 	SlicedPlace place;
 
 	if (!sliced_part_get(fcinfo, 0, &node))
@@ -117,7 +117,7 @@ JSONB_FUNCTION(sliced_jsonb_element_text, jsonb_element(fcinfo, jsonb_array_elem
 
 /* Go one step of a path. */
 static bool
-step_into(const SlicedNode *node, text *name, SlicedPlace *place)
+step_into(const SlicedJsonbNode *node, text *name, SlicedPlace *place)
 {
 	char	   *digits;
 	char	   *end;
@@ -137,7 +137,7 @@ step_into(const SlicedNode *node, text *name, SlicedPlace *place)
 static Datum
 jsonb_at_path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 	SlicedPlace place;
 	ArrayType  *names = PG_GETARG_ARRAYTYPE_P(1);
 	ArrayIterator iterator;
@@ -169,7 +169,7 @@ JSONB_FUNCTION(sliced_jsonb_extract_path_text, jsonb_at_path(fcinfo, jsonb_extra
 /* ---- what is there: ?, ?|, ?&, jsonb_typeof() and the like ---- */
 
 static bool
-has_key(const SlicedNode *node, Datum key)
+has_key(const SlicedJsonbNode *node, Datum key)
 {
 	text	   *name = DatumGetTextPP(key);
 	uint32		i;
@@ -182,7 +182,7 @@ PG_FUNCTION_INFO_V1(sliced_jsonb_exists);
 Datum
 sliced_jsonb_exists(PG_FUNCTION_ARGS)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 
 	/* an array's strings are looked at one by one */
 	if (!sliced_part_get(fcinfo, 0, &node) || !sliced_node_is_object(&node))
@@ -194,7 +194,7 @@ sliced_jsonb_exists(PG_FUNCTION_ARGS)
 static Datum
 exists_some_or_all(FunctionCallInfo fcinfo, PGFunction core, bool some)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 	ArrayIterator iterator;
 	Datum		name;
 	bool		isnull;
@@ -216,7 +216,7 @@ PG_FUNCTION_INFO_V1(sliced_jsonb_typeof);
 Datum
 sliced_jsonb_typeof(PG_FUNCTION_ARGS)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 
 	if (!sliced_part_get(fcinfo, 0, &node) || sliced_node_is_scalar(&node))
 		return jsonb_typeof(fcinfo);
@@ -228,7 +228,7 @@ PG_FUNCTION_INFO_V1(sliced_jsonb_array_length);
 Datum
 sliced_jsonb_array_length(PG_FUNCTION_ARGS)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 
 	if (!sliced_part_get(fcinfo, 0, &node) || sliced_node_is_scalar(&node) ||
 		!sliced_node_is_array(&node))
@@ -269,7 +269,7 @@ PG_FUNCTION_INFO_V1(sliced_jsonb_object_keys);
 Datum
 sliced_jsonb_object_keys(PG_FUNCTION_ARGS)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 
 	/* the first call copies them */
 	if (fcinfo->flinfo->fn_extra != NULL || !sliced_part_get(fcinfo, 0, &node) ||
@@ -290,7 +290,7 @@ need_place(SlicedDocument *doc, const SlicedPlace *place)
  * 'other': of an object the values of the other's keys, of an array everything.
  */
 static void
-need_for_containment(const SlicedNode *node, uint32 len, JsonbContainer *other)
+need_for_containment(const SlicedJsonbNode *node, uint32 len, JsonbContainer *other)
 {
 	JsonbIterator *iterator;
 	JsonbValue	key;
@@ -307,7 +307,7 @@ need_for_containment(const SlicedNode *node, uint32 len, JsonbContainer *other)
 	while (JsonbIteratorNext(&iterator, &key, true) == WJB_KEY)
 	{
 		SlicedPlace place;
-		SlicedNode	child;
+		SlicedJsonbNode	child;
 
 		JsonbIteratorNext(&iterator, &value, true);
 		if (!sliced_node_field(node, key.val.string.val, key.val.string.len, &place))
@@ -328,7 +328,7 @@ static Datum
 jsonb_contains_part(FunctionCallInfo fcinfo, PGFunction core, int arg)
 {
 	Jsonb	   *other = PG_GETARG_JSONB_P(1 - arg);
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 
 	if (!sliced_part_get(fcinfo, arg, &node) || node.at != 0)
 		return core(fcinfo);
@@ -344,7 +344,7 @@ JSONB_FUNCTION(sliced_jsonb_contained, jsonb_contains_part(fcinfo, jsonb_contain
 static Datum
 query_path(FunctionCallInfo fcinfo, PGFunction core)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 
 	if (!sliced_part_get(fcinfo, 0, &node) || node.at != 0)
 		return core(fcinfo);
@@ -369,7 +369,7 @@ path_destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *pla
 {
 	JsonPath   *jsonpath = PG_GETARG_JSONPATH_P(1);
 	Jsonb	   *vars = PG_GETARG_JSONB_P(2);
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 	JsonPathItem item;
 	SlicedDestination result;
 
@@ -460,7 +460,7 @@ PG_FUNCTION_INFO_V1(sliced_jsonb_for_query);
 Datum
 sliced_jsonb_for_query(PG_FUNCTION_ARGS)
 {
-	SlicedNode	node;
+	SlicedJsonbNode	node;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();

@@ -151,12 +151,7 @@ static const SlicedToaster toaster = {
 	.api = SLICED_TOASTER_API,
 	.policy = {
 		.cut = sliced_jsonb_cut,
-		.cut_min = SLICED_CUT_MIN,
-		/* we expect many short changes */
-		.pieces = SLICED_DOCUMENT_PIECES,
-		.pieces_each = SLICED_DOCUMENT_PIECES_EACH,
-		.pieces_max = SLICED_DOCUMENT_PIECES_MAX,
-		.patches = true
+		.cut_min = SLICED_CUT_MIN
 	},
 	.difference = sliced_jsonb_difference,
 	.swaps = swaps,

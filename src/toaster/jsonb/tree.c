@@ -81,10 +81,10 @@ sliced_jsonb_is_sound(const Jsonb *jsonb)
 	return is_all_sound(&jsonb->root, VARSIZE(jsonb) - VARHDRSZ);
 }
 
-SlicedNode
+SlicedJsonbNode
 sliced_node_open(SlicedDocument *doc, uint32 at)
 {
-	SlicedNode	node = {.doc = doc, .at = at};
+	SlicedJsonbNode	node = {.doc = doc, .at = at};
 
 	memcpy(&node.header, sliced_document_need(doc, at, sizeof(uint32)), sizeof(uint32));
 	node.count = node.header & JB_CMASK;
@@ -94,7 +94,7 @@ sliced_node_open(SlicedDocument *doc, uint32 at)
 }
 
 uint32
-sliced_node_begin(const SlicedNode *node, uint32 i)
+sliced_node_begin(const SlicedJsonbNode *node, uint32 i)
 {
 	/* one of so many entries says where its data ends */
 	uint32		n = Min(i, JB_OFFSET_STRIDE);
@@ -115,7 +115,7 @@ sliced_node_begin(const SlicedNode *node, uint32 i)
 }
 
 uint32
-sliced_node_end(const SlicedNode *node, uint32 i, uint32 begin)
+sliced_node_end(const SlicedJsonbNode *node, uint32 i, uint32 begin)
 {
 	JEntry		entry = sliced_node_entry(node, i);
 
@@ -123,7 +123,7 @@ sliced_node_end(const SlicedNode *node, uint32 i, uint32 begin)
 }
 
 void
-sliced_node_need_structure(const SlicedNode *node)
+sliced_node_need_structure(const SlicedJsonbNode *node)
 {
 	uint32		len = node->data - node->at;
 
@@ -137,7 +137,7 @@ sliced_node_need_structure(const SlicedNode *node)
 }
 
 SlicedPlace
-sliced_node_place(const SlicedNode *node, uint32 i)
+sliced_node_place(const SlicedJsonbNode *node, uint32 i)
 {
 	uint32		begin = sliced_node_begin(node, i);
 	uint32		end = sliced_node_end(node, i, begin);
@@ -153,7 +153,7 @@ sliced_node_place(const SlicedNode *node, uint32 i)
 }
 
 bool
-sliced_node_find_key(const SlicedNode *node, const char *key, uint32 len, uint32 *i)
+sliced_node_find_key(const SlicedJsonbNode *node, const char *key, uint32 len, uint32 *i)
 {
 	uint32		low = 0;
 	uint32		high = node->count;
@@ -188,7 +188,7 @@ sliced_node_find_key(const SlicedNode *node, const char *key, uint32 len, uint32
 }
 
 bool
-sliced_node_field(const SlicedNode *node, const char *key, uint32 len, SlicedPlace *place)
+sliced_node_field(const SlicedJsonbNode *node, const char *key, uint32 len, SlicedPlace *place)
 {
 	uint32		i;
 
@@ -199,7 +199,7 @@ sliced_node_field(const SlicedNode *node, const char *key, uint32 len, SlicedPla
 }
 
 bool
-sliced_node_element(const SlicedNode *node, int64 index, SlicedPlace *place)
+sliced_node_element(const SlicedJsonbNode *node, int64 index, SlicedPlace *place)
 {
 	if (index < 0)
 		index += node->count;

@@ -17,7 +17,7 @@
 #include "value/document.h"
 
 /* A container in a document. */
-typedef struct SlicedNode
+typedef struct SlicedJsonbNode
 {
 	SlicedDocument *doc;
 	uint32		at;				/* where it begins */
@@ -25,7 +25,7 @@ typedef struct SlicedNode
 	uint32		count;			/* elements, or pairs */
 	uint32		nentries;
 	uint32		data;			/* where its data begins */
-} SlicedNode;
+} SlicedJsonbNode;
 
 /* A value in a document, or a key: its type, and its bytes without padding. */
 typedef struct SlicedPlace
@@ -36,20 +36,20 @@ typedef struct SlicedPlace
 } SlicedPlace;
 
 static inline bool
-sliced_node_is_object(const SlicedNode *node)
+sliced_node_is_object(const SlicedJsonbNode *node)
 {
 	return (node->header & JB_FOBJECT) != 0;
 }
 
 /* A scalar document has a root that says so; no other node does. */
 static inline bool
-sliced_node_is_scalar(const SlicedNode *node)
+sliced_node_is_scalar(const SlicedJsonbNode *node)
 {
 	return (node->header & JB_FSCALAR) != 0;
 }
 
 static inline bool
-sliced_node_is_array(const SlicedNode *node)
+sliced_node_is_array(const SlicedJsonbNode *node)
 {
 	return (node->header & JB_FARRAY) != 0;
 }
@@ -68,13 +68,13 @@ extern bool sliced_jsonb_is_sound(const Jsonb *jsonb);
 extern bool sliced_numeric_is_sound(const char *numeric, uint32 len);
 
 /* The container that begins at 'at'. */
-extern SlicedNode sliced_node_open(SlicedDocument *doc, uint32 at);
+extern SlicedJsonbNode sliced_node_open(SlicedDocument *doc, uint32 at);
 
 /* Read all that is in front of the node's values: entries and keys. */
-extern void sliced_node_need_structure(const SlicedNode *node);
+extern void sliced_node_need_structure(const SlicedJsonbNode *node);
 
 static inline JEntry
-sliced_node_entry(const SlicedNode *node, uint32 i)
+sliced_node_entry(const SlicedJsonbNode *node, uint32 i)
 {
 	JEntry		entry;
 
@@ -84,19 +84,19 @@ sliced_node_entry(const SlicedNode *node, uint32 i)
 }
 
 /* Where does the data of entry 'i' begin, and end, counted from the node's? */
-extern uint32 sliced_node_begin(const SlicedNode *node, uint32 i);
-extern uint32 sliced_node_end(const SlicedNode *node, uint32 i, uint32 begin);
+extern uint32 sliced_node_begin(const SlicedJsonbNode *node, uint32 i);
+extern uint32 sliced_node_end(const SlicedJsonbNode *node, uint32 i, uint32 begin);
 
 /* The place of entry 'i'. */
-extern SlicedPlace sliced_node_place(const SlicedNode *node, uint32 i);
+extern SlicedPlace sliced_node_place(const SlicedJsonbNode *node, uint32 i);
 
 /* Look for a key: '*i' is its number, or that of the first key behind it. */
-extern bool sliced_node_find_key(const SlicedNode *node, const char *key, uint32 len, uint32 *i);
+extern bool sliced_node_find_key(const SlicedJsonbNode *node, const char *key, uint32 len, uint32 *i);
 
 /* The place of a key's value, or of an element; false if there is none. */
-extern bool sliced_node_field(const SlicedNode *node, const char *key, uint32 len,
+extern bool sliced_node_field(const SlicedJsonbNode *node, const char *key, uint32 len,
 							  SlicedPlace *place);
-extern bool sliced_node_element(const SlicedNode *node, int64 index, SlicedPlace *place);
+extern bool sliced_node_element(const SlicedJsonbNode *node, int64 index, SlicedPlace *place);
 
 static inline bool
 sliced_place_is_container(const SlicedPlace *place)

@@ -54,7 +54,6 @@ static const SlicedToaster text_toaster = {
 
 static const SlicedToaster bytea_toaster = {
 	.api = SLICED_TOASTER_API,
-	.policy = {.patches = true},
 	.swaps = bytea_swaps,
 	.nswaps = lengthof(bytea_swaps)
 };

@@ -10,7 +10,7 @@ IDS = (1, 2, 3)
 PATHS = ("{a}", "{k}", "{k,x}", "{k,y}", "{l}", "{l,0}", "{l,1}", "{z}", "{n}", "{k,n}")
 KEYS = ("a", "k", "l", "z", "n", "k", "n")
 
-# Around what decides: promises, tails, slices, pieces, and what a change of a whole value looks at.
+# Around what decides: promises, tails, slices, edits, and what a change of a whole value looks at.
 SIZES = (2900, 3000, 3010, 3600, 4100, 6000, 8200, 9000, 12000, 20000)
 LARGE = (70000, 131072, 140000, 300000)
 
@@ -172,7 +172,7 @@ class Expressions:
             (1, self.copy(BYTES, x)), (2, lambda: self.whole(BYTES))])
 
     def mended(self, x):
-        """A few bytes replaced by as many, here and there: patches, and at once so many that they get a layer."""
+        """A few bytes replaced by as many, here and there, and at once so many that they get nodes of their own."""
         for _ in range(self.pick(1, 2, 5, 5, 40)):
             x = f"overlay({x} placing '{self.four()}{self.four()}' from {1 + self.number(2900)})"
         return x

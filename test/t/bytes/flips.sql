@@ -60,7 +60,7 @@ INSERT INTO probes (type, change, look) SELECT type, 'UPDATE %s SET v = ' || new
     ('text[]', $$v[1:9] || repeat('x', 300) || v[11:]$$),
     (to_regtype('hstore'), $$v || 'k33=>other'$$),
     (to_regtype('hstore'), $$v - 'k60'::text$$)) c(type, new) WHERE type IS NOT NULL;
--- a patch, and so many that they become a layer
+-- an edit, and so many that they go down to a node
 INSERT INTO probes (type, change, look) SELECT type, 'UPDATE %s SET v = ' || new, '' FROM (VALUES
     ('bytea'::regtype, $$set_byte(v, 5100, 0)$$),
     ('bytea', $$overlay(overlay(overlay(v PLACING repeat('x', 100)::bytea FROM 700) PLACING repeat('y', 100)::bytea FROM 2300)
@@ -174,12 +174,8 @@ CREATE FUNCTION flipped(bytes bytea, at int, n int) RETURNS bytea LANGUAGE sql A
 CREATE FUNCTION renumbered(bytes bytea, at int, n int) RETURNS bytea LANGUAGE sql AS $$
     SELECT overlay(bytes PLACING (ARRAY['\x00000000', '\xffffffff', '\xffffff7f', '\x01000000', '\x00001000', '\xfeffffff']::bytea[])[1 + n % 6] FROM at + 1) $$;
 
--- The length of what a head says of patches.
-CREATE FUNCTION patches_of(head bytea) RETURNS int LANGUAGE sql AS $$
-    SELECT CASE get_byte(head, 20) WHEN 1 THEN get_byte(head, at) + 256 * get_byte(head, at + 1) ELSE 0 END
-    FROM (SELECT 32 + 12 * get_byte(head, 22)) h(at) $$;
-
--- One in 'thin' bytes of what is in front of compressed bytes, one in 'step' of those; 'slowly' is for one in 'slow'.
+-- One in 'thin' bytes of what is in front of compressed bytes, one in 'step' of those; 'slowly' is for one in 'slow'.  Roots and
+-- other nodes are all in front.
 CREATE PROCEDURE flip_chunks(which int, mode text, thin int, step int, slow int) LANGUAGE plpgsql AS $$
 DECLARE
     c chunks;
@@ -189,10 +185,15 @@ DECLARE
     bad bytea;
     n int := which;
 BEGIN
+    -- one form's nodes are few enough for all of their bytes
+    IF (SELECT name FROM forms WHERE id = which) = 'tree zstd, a node' THEN
+        thin := 1;
+    END IF;
     FOR c IN SELECT * FROM chunks WHERE form = which LOOP
         good := row_bytes(toast_of(which), c.place);
         start := length(good) - length(c.chunk_data);
-        headers := start + CASE get_byte(c.chunk_data, 4) & 15 WHEN 1 THEN 32 + 12 * get_byte(c.chunk_data, 22) + patches_of(c.chunk_data) WHEN 4 THEN 8 WHEN 5 THEN 24 ELSE 20 END;
+        headers := start + CASE get_byte(c.chunk_data, 4) & 15 WHEN 1 THEN 32 + get_byte(c.chunk_data, 22) + 256 * get_byte(c.chunk_data, 23)
+            WHEN 4 THEN 8 WHEN 5 THEN length(c.chunk_data) ELSE 20 END;
         -- from chunk_id on where damage is meant, or else what the checksum is over
         FOR at IN get_byte(good, 22) .. length(good) - 1 LOOP
             CONTINUE WHEN mode = 'forged' AND at < start + 4;

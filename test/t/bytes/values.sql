@@ -27,7 +27,7 @@ FROM unnest(ARRAY['none', 'pglz', 'lz4', 'zstd']) codec, LATERAL (VALUES
     ('numbers', 'int[]', 'numbers(2500)'),
     ('strings', 'text[]', 'strings(900)')) v(name, type, value);
 
--- What has been changed: pieces of the old value, bytes in the head, new slices between.
+-- What has been changed: a root with runs of the old value, bytes of edits, new slices between.
 INSERT INTO forms (codec, name, type, value, changes)
 SELECT codec, 'changed ' || name, type, value, c.changes FROM forms JOIN (VALUES
     ('bytes', ARRAY[$$overlay(v PLACING 'bytes of the head' FROM 4000)$$]),
@@ -45,20 +45,33 @@ FROM forms JOIN (VALUES
     ('text', $$v || ' und zwar größer'$$, $$v || words('x', 30)$$)) c(type, small, large) USING (type)
 WHERE name ~ '^((changed )?none|zstd)';
 
--- What has a few bytes changed here and there: patches in the head, and layers of them.
-CREATE FUNCTION patches(type regtype, first int, last int) RETURNS text[] LANGUAGE sql AS $$
-    SELECT array_agg(format(CASE type WHEN 'bytea'::regtype THEN 'overlay(v PLACING convert_to(left(words(''%s'', 3), 90), ''UTF8'') FROM %s)'
-        ELSE 'v[%2$s : %2$s + 22] = (SELECT array_agg(i * %1$s) FROM generate_series(1, 23) i)' END, i, i * 149) ORDER BY i % 7, i)
+-- What has a few bytes changed here and there: in the root, in nodes below it, in leaves that borrow a slice, and in trees of
+-- three levels and more.  What begins with "large" is for golden files only.
+CREATE FUNCTION edits(type regtype, first int, last int, step int, len int, size int) RETURNS text[] LANGUAGE sql AS $$
+    SELECT array_agg(format(CASE type
+        WHEN 'bytea'::regtype THEN 'overlay(v PLACING convert_to(left(words(''%s'', 3), %s), ''UTF8'') FROM %s)'
+        WHEN 'text'::regtype THEN 'overlay(v PLACING left(words(''%s'', 3), %s) FROM %s)'
+        WHEN 'jsonb'::regtype THEN 'jsonb_set(v, ''{list,%3$s}'', to_jsonb(left(words(''%1$s'', 3), %2$s)))'
+        ELSE 'v[%3$s : %3$s + %2$s - 1] = (SELECT array_agg(i * %1$s) FROM generate_series(1, %2$s) i)' END,
+        i, len, (i * step::bigint) % size + 1) ORDER BY i % 7, i)
     FROM generate_series(first, last) i $$;
+CREATE FUNCTION list(n int, long int) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT jsonb_build_object('list', jsonb_agg(repeat('abcdefg ', long)), 'deep', jsonb '{"a": {"b": 1}}') FROM generate_series(1, n) $$;
 INSERT INTO forms (codec, name, type, value, changes)
-SELECT codec, 'patched ' || codec || ', ' || name, type, value, patches(type, first, last) || more
+SELECT codec, name, type, value, edits(type, first, last, step, len, size) || more
 FROM (VALUES
-    ('none', 'bytes in the head', 'bytea'::regtype, $$convert_to(words('p', 260), 'UTF8')$$, 11, 12, '{}'::text[]),
-    ('lz4', 'numbers in the head', 'int[]', 'numbers(2500)', 1, 1, ARRAY['v[2000] = -1']),
-    ('pglz', 'bytes, a layer', 'bytea', $$convert_to(lines('p', 300), 'UTF8')$$, 11, 20, '{}'),
-    ('zstd', 'numbers, a layer', 'int[]', 'numbers(3000)', 1, 7, ARRAY['v || 5', 'v[2400] = -1']),
-    ('zstd', 'bytes, two layers', 'bytea', $$convert_to(lines('p', 1300), 'UTF8')$$, 11, 61, ARRAY[$$v || 'more'::bytea$$, $$set_byte(v, 700, 1)$$]),
-    ('lz4', 'numbers, two layers', 'int[]', $$(SELECT array_agg(i % 5) FROM generate_series(1, 14000) i)$$, 1, 85, '{}')) v(codec, name, type, value, first, last, more);
+    ('none', 'tree none, bytes in the root', 'bytea'::regtype, $$convert_to(words('p', 260), 'UTF8')$$, 11, 12, 149, 90, 8000, '{}'::text[]),
+    ('lz4', 'tree lz4, numbers in the root', 'int[]', 'numbers(2500)', 1, 1, 149, 23, 2400, ARRAY['v[2000] = -1']),
+    ('zstd', 'tree zstd, a node', 'bytea', $$convert_to(words('p', 260), 'UTF8')$$, 1, 4, 1490, 70, 8000, ARRAY[$$v || 'more'::bytea$$]),
+    ('pglz', 'tree pglz, bytes', 'bytea', $$convert_to(lines('p', 300), 'UTF8')$$, 11, 20, 149, 90, 9000, '{}'),
+    ('zstd', 'tree zstd, borrowed', 'bytea', $$convert_to(words('p', 900), 'UTF8')$$, 1, 40, 149, 90, 29000,
+        ARRAY[$$v || 'more'::bytea$$, $$set_byte(v, 700, 1)$$, $$v || convert_to(words('x', 30), 'UTF8')$$, $$v || 'more'::bytea$$]),
+    ('none', 'tree none, three levels', 'bytea', $$convert_to(words('p', 900), 'UTF8')$$, 1, 300, 4999, 8, 29000, '{}'),
+    ('lz4', 'tree lz4, numbers', 'int[]', 'numbers(4000)', 1, 85, 149, 9, 3900, ARRAY['v || 5']),
+    ('zstd', 'tree zstd, document', 'jsonb', 'document(3)', 1, 60, 37, 60, 200, '{}'),
+    ('lz4', 'tree lz4, characters', 'text', $$words('t', 150) || replace(words('t', 450), 'a', 'ä€𝄞')$$, 1, 60, 1499, 30, 17000, ARRAY[$$v || ' und zwar größer'$$]),
+    ('zstd', 'large text', 'text', $$repeat('abcdefg ', 500000)$$, 1, 320, 149993, 8, 3999000, ARRAY[$$v || ' und zwar größer'$$]),
+    ('lz4', 'large document', 'jsonb', 'list(2000, 125)', 1, 300, 747, 20, 1999, '{}')) v(codec, name, type, value, first, last, step, len, size, more);
 
 -- What an extension's toaster has ordered, if that is there.
 INSERT INTO forms (codec, name, type, value, changes)
@@ -84,16 +97,18 @@ CREATE FUNCTION order_of(i int) RETURNS jsonb LANGUAGE sql AS $$
 INSERT INTO forms (codec, name, type, value, changes, others) VALUES
     ('lz4', 'dictionary lz4, document', 'jsonb', 'order_of(1)', '{}', 'order_of(i)'),
     ('zstd', 'dictionary zstd, text', 'text', $$lines('ä', 4200) || order_of(1)::text || order_of(9)$$, '{}', 'order_of(i)::text'),
-    ('lz4', 'dictionary lz4, bytes, patched', 'bytea', $$convert_to(order_of(1)::text || order_of(7), 'UTF8')$$, ARRAY[$$set_byte(v, 700, 1)$$], $$convert_to(order_of(i)::text, 'UTF8')$$),
+    ('lz4', 'dictionary lz4, bytes, changed', 'bytea', $$convert_to(order_of(1)::text || order_of(7), 'UTF8')$$, ARRAY[$$set_byte(v, 700, 1)$$], $$convert_to(order_of(i)::text, 'UTF8')$$),
     ('zstd', 'dictionary zstd, document, changed', 'jsonb', $$(SELECT jsonb_build_object('list', jsonb_agg(order_of(i)), 'deep', order_of(1), 'long', lines('d', 300)) FROM generate_series(1, 9) i)$$,
         ARRAY[$$jsonb_set(v, '{list,3,items,4,state}', '"lost"')$$, $$jsonb_set(v, '{deep,a}', '{"b": "new"}')$$], 'order_of(i)');
 
 -- Few of them, and no long ones, if psql's variable "few" is set: for golden files.
 \if :{?few}
-DELETE FROM forms WHERE name !~ '^(patched|taken|dictionary)' AND name NOT IN ('none, characters', 'pglz, text', 'pglz, characters', 'pglz, document', 'lz4, characters',
+DELETE FROM forms WHERE name !~ '^(tree|large|taken|dictionary)' AND name NOT IN ('none, characters', 'pglz, text', 'pglz, characters', 'pglz, document', 'lz4, characters',
     'lz4, document', 'zstd, bytes', 'zstd, text', 'zstd, characters', 'zstd, document', 'zstd, numbers', 'zstd, strings',
     'changed lz4, bytes', 'changed lz4, characters', 'changed lz4, document', 'changed lz4, numbers', 'changed lz4, strings',
     'grown zstd, text', 'grown zstd, characters', 'grown changed none, bytes', 'grown changed none, characters');
+\else
+DELETE FROM forms WHERE name ~ '^large';
 \endif
 
 CREATE PROCEDURE make_forms() LANGUAGE plpgsql AS $$

@@ -35,8 +35,6 @@ HANDLER(fails, ereport(ERROR, errmsg("out of luck")))
 HANDLER(is_null, PG_RETURN_NULL())
 HANDLER(is_nothing, PG_RETURN_POINTER(NULL))
 HANDLER(other_api, PG_RETURN_POINTER(&from_the_future))
-TOASTER(negative_pieces, .policy = {.pieces = -1})
-TOASTER(no_pieces, .policy = {.pieces = 10, .pieces_max = 9})
 TOASTER(no_swaps, .nswaps = 3)
 
 static const SlicedSwap no_kind[] = {{77, "json_text", F_JSON_OBJECT_FIELD_TEXT}};

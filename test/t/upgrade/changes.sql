@@ -1,7 +1,7 @@
 -- What a server that was upgraded is used for: all of it on both twins.
 CALL change(false);
-CALL patch(80, 99);
-CALL twice('UPDATE patched$ SET a[9000] = 1');
+CALL edit(80, 99);
+CALL twice('UPDATE edited$ SET a[9000] = 1');
 SECURITY LABEL FOR sliced ON COLUMN plain_sliced.u IS 'compression=lz4';
 CALL fill(1001, 1050);
 CALL twice('INSERT INTO parts$ SELECT id, date ''2026-01-01'' + id % 59, t, j FROM ONLY plain$ WHERE id BETWEEN 1001 AND 1050');
@@ -13,4 +13,4 @@ SELECT sliced.train('alike_sliced');
 CALL twice('UPDATE unlogged$ SET t = t || ''x''');
 CALL twice('UPDATE shortened$ SET t = t || ''x'' WHERE id % 2 = 0');
 CALL twice('REFRESH MATERIALIZED VIEW m$');
-VACUUM plain_sliced, patched_sliced, parts_sliced, inherits_sliced;
+VACUUM plain_sliced, edited_sliced, parts_sliced, inherits_sliced;

@@ -1,7 +1,7 @@
 -- After changes.sql: all is written again, and new tables.
 VACUUM FULL was_sliced;
 VACUUM FULL plain_sliced;
-VACUUM FULL patched_sliced;
+VACUUM FULL edited_sliced;
 VACUUM FULL alike_sliced;
 CALL fill_alike(2001, 2020);
 CALL change(false);

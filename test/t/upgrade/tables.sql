@@ -23,7 +23,7 @@ CALL twice('CREATE TABLE inherits$ (extra text) INHERITS (plain$) USING $AM');
 CALL twice('CREATE UNLOGGED TABLE unlogged$ (id int, t text) USING $AM');
 CALL twice('CREATE TABLE nothing$ (id int, t text) USING $AM');
 CALL twice('CREATE TABLE narrow$ (id int, n int) USING $AM');
-CALL twice('CREATE TABLE patched$ (id int, a int[], b bytea) USING $AM');
+CALL twice('CREATE TABLE edited$ (id int, a int[], b bytea) USING $AM');
 CALL twice('CREATE TABLE shortened$ (id int, t text, b bytea) USING $AM WITH (toast_tuple_target = 300)');
 
 SECURITY LABEL FOR sliced ON COLUMN plain_sliced.j IS 'compression=zstd, level=5';
@@ -58,7 +58,7 @@ CALL twice('INSERT INTO nothing$ SELECT id, t FROM ONLY plain$');
 CALL twice('DELETE FROM nothing$');
 CALL twice('INSERT INTO narrow$ SELECT i, i FROM generate_series(1, 1000) i');
 
--- grown, and derived: heads with pieces of older objects; each in a transaction of its own
+-- grown, and changed: trees of slices of older objects; each in a transaction of its own
 CREATE PROCEDURE change(first boolean) LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN 1..7 LOOP
@@ -90,21 +90,21 @@ BEGIN
 END $$;
 CALL change(true);
 
--- bytes of long values: a few, which are kept in the head; more, which need a layer; then a second one
+-- bytes of long values: a few, which are in the root; more, which go to nodes below it; so many that slices are written anew
 CREATE FUNCTION places(n int) RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(format('a[%s] = %s', (n * 1009 + k * 677) % 15000 + 1, n + k), ', ') FROM generate_series(1, 16) k
 $$;
-CREATE PROCEDURE patch(first int, last int) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE edit(first int, last int) LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN first..last LOOP
-        CALL twice(format('UPDATE patched$ SET %s, b = set_byte(b, %s, 1) WHERE id > %s', places(i), i * 300, i / 20));
+        CALL twice(format('UPDATE edited$ SET %s, b = set_byte(b, %s, 1) WHERE id > %s', places(i), i * 300, i / 20));
         COMMIT;
     END LOOP;
 END $$;
-CALL twice('INSERT INTO patched$ SELECT i, array_agg(k), decode(dense(150000, i), ''hex'') FROM generate_series(1, 5) i, generate_series(1, 15000) k GROUP BY i');
-CALL patch(1, 99);
-CALL twice('INSERT INTO patched$ SELECT 0, array_agg(k) FROM generate_series(1, 15000) k');
-CALL twice('UPDATE patched$ SET a[7000] = 1 WHERE id = 0');
+CALL twice('INSERT INTO edited$ SELECT i, array_agg(k), decode(dense(150000, i), ''hex'') FROM generate_series(1, 5) i, generate_series(1, 15000) k GROUP BY i');
+CALL edit(1, 99);
+CALL twice('INSERT INTO edited$ SELECT 0, array_agg(k) FROM generate_series(1, 15000) k');
+CALL twice('UPDATE edited$ SET a[7000] = 1 WHERE id = 0');
 CALL twice('INSERT INTO shortened$ SELECT i, dense(i * 20, i), decode(dense(i * 50, i), ''hex'') FROM generate_series(1, 100) i');
 
 -- values that look back at a dictionary, with each codec that can
@@ -170,16 +170,16 @@ CREATE FUNCTION damage() RETURNS SETOF text LANGUAGE sql AS $$
     WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'sliced') AND relkind IN ('r', 'm')
 $$;
 
--- What a column's values consist of: as inspect() tells, in one line; of how many objects and layers; whether it is
+-- What a column's values consist of: as inspect() tells, in one line; slices of how many objects, and nodes; whether it is
 -- core's chunks.
-CREATE FUNCTION slices(rel regclass) RETURNS TABLE (id int, col name, form text, objects bigint, layers bigint, chunks bool) LANGUAGE plpgsql AS $$
+CREATE FUNCTION slices(rel regclass) RETURNS TABLE (id int, col name, form text, objects bigint, nodes bigint, chunks bool) LANGUAGE plpgsql AS $$
 BEGIN
     FOR col IN SELECT attname FROM pg_attribute WHERE attrelid = rel AND attnum > 0 AND attlen = -1 AND NOT attisdropped LOOP
         RETURN QUERY EXECUTE format($q$
             SELECT id, %L::name, s.* FROM ONLY %s, LATERAL (
                 SELECT string_agg(concat_ws(' ', coalesce(piece::text, '-'), coalesce(object::text, '-'), start, raw_bytes, stored_bytes, codec, rows), ';'
                         ORDER BY start, piece, object),
-                    count(DISTINCT object) FILTER (WHERE codec <> 'patches'), count(DISTINCT object) FILTER (WHERE codec = 'patches'),
+                    count(DISTINCT object) FILTER (WHERE codec <> 'node'), count(*) FILTER (WHERE codec = 'node'),
                     count(*) = 1 AND min(codec) = 'none' AND min(rows) > 1 AND min(rows) = ceil(min(raw_bytes) / 1996.0)
                 FROM sliced.inspect(%1$I)) s
             $q$, col, rel);
@@ -188,15 +188,15 @@ END $$;
 
 -- forms of values that are missing from what this script has made
 CREATE FUNCTION forms() RETURNS SETOF text LANGUAGE sql AS $$
-    WITH slices AS MATERIALIZED (SELECT * FROM slices('plain_sliced') UNION ALL SELECT * FROM slices('patched_sliced') UNION ALL SELECT * FROM slices('alike_sliced'))
+    WITH slices AS MATERIALIZED (SELECT * FROM slices('plain_sliced') UNION ALL SELECT * FROM slices('edited_sliced') UNION ALL SELECT * FROM slices('alike_sliced'))
     SELECT name FROM (VALUES
         ('within the row', '^1 - 0 '), ('one slice', '^1 [0-9]+ 0 [^;]*$'), ('several slices', ';.*;'),
         ('none', ' none '), ('pglz', ' pglz '), ('lz4', ' lz4 '), ('zstd', ' zstd '), ('lz4 with a dictionary', ' lz4, dictionary '), ('zstd with a dictionary', ' zstd, dictionary '),
-        ('patches in the head', '- - 0 [0-9]+ patches')) v (name, pattern)
+        ('a root', '- [0-9]+ -1 [0-9]+ node'), ('a node below it', '- [0-9]+ -[2-9] [0-9]+ node')) v (name, pattern)
     WHERE NOT EXISTS (SELECT FROM slices WHERE form ~ pattern)
-    UNION ALL SELECT 'pieces of several objects' WHERE NOT EXISTS (SELECT FROM slices WHERE objects > 1)
-    UNION ALL SELECT 'a layer' WHERE NOT EXISTS (SELECT FROM slices WHERE layers = 1)
-    UNION ALL SELECT 'layers' WHERE NOT EXISTS (SELECT FROM slices WHERE layers > 1)
+    UNION ALL SELECT 'slices of several objects' WHERE NOT EXISTS (SELECT FROM slices WHERE objects > 1)
+    UNION ALL SELECT 'a root alone' WHERE NOT EXISTS (SELECT FROM slices WHERE nodes = 1)
+    UNION ALL SELECT 'many nodes' WHERE NOT EXISTS (SELECT FROM slices WHERE nodes > 9)
     UNION ALL SELECT 'chunks of core in ' || name FROM unnest(ARRAY['t', 'j']) name
         WHERE NOT EXISTS (SELECT FROM slices WHERE chunks AND id BETWEEN 300 AND 340 AND col = name)
     UNION ALL SELECT 'compressed within the row by ' || method FROM unnest(ARRAY['pglz', 'lz4']) method
@@ -211,7 +211,7 @@ CREATE FUNCTION ignored() RETURNS SETOF text LANGUAGE sql AS $$
         SELECT 'plain_sliced.j', codec FROM ONLY plain_sliced, sliced.inspect(j) WHERE id BETWEEN 1001 AND 1050
         UNION ALL SELECT 'plain_sliced.u', pg_column_compression(u) FROM ONLY plain_sliced WHERE id BETWEEN 1001 AND 1050
         UNION ALL SELECT 'parts_sliced.t', codec FROM parts_sliced, sliced.inspect(t) WHERE id BETWEEN 1001 AND 1050),
-    codecs AS (SELECT col, string_agg(DISTINCT codec, ' ') AS codecs FROM used WHERE codec NOT IN ('none', 'patches') GROUP BY col)
+    codecs AS (SELECT col, string_agg(DISTINCT codec, ' ') AS codecs FROM used WHERE codec NOT IN ('none', 'node') GROUP BY col)
     SELECT concat_ws(': ', col, codecs) FROM (VALUES ('plain_sliced.j', 'zstd'), ('plain_sliced.u', 'lz4'), ('parts_sliced.t', 'zstd')) labels (col, wanted)
     LEFT JOIN codecs USING (col) WHERE codecs IS DISTINCT FROM wanted
 $$;

@@ -1,5 +1,5 @@
 -- Few bytes of long arrays and bytea are replaced, again and again, in every mix with
--- what moves the others: patches, and layers of them (store/patching.h).
+-- what moves the others: edits, which go down into the nodes of trees (tree/tree.h).
 SET default_toast_compression = :lz4;
 CREATE TABLE t (id int PRIMARY KEY, a int8[], c int[], b bytea, n int DEFAULT 0);
 ALTER TABLE t ALTER a SET STORAGE EXTERNAL, ALTER b SET STORAGE EXTERNAL;
@@ -66,10 +66,10 @@ END $$;
 
 SET client_min_messages = notice;
 CALL changes('{set,byte}', 400);
--- has that come to layers of patches?
-SELECT id, :'am' = 'heap' OR EXISTS (SELECT FROM sliced.inspect(a) WHERE codec = 'patches' AND object IS NOT NULL) AS a,
-    :'am' = 'heap' OR EXISTS (SELECT FROM sliced.inspect(c) WHERE codec = 'patches' AND object IS NOT NULL) AS c,
-    :'am' = 'heap' OR EXISTS (SELECT FROM sliced.inspect(b) WHERE codec = 'patches' AND object IS NOT NULL) AS b FROM t ORDER BY id;
+-- have the trees two levels at least?
+SELECT id, :'am' = 'heap' OR EXISTS (SELECT FROM sliced.inspect(a) WHERE codec = 'node' AND start < -1) AS a,
+    :'am' = 'heap' OR EXISTS (SELECT FROM sliced.inspect(c) WHERE codec = 'node' AND start < -1) AS c,
+    :'am' = 'heap' OR EXISTS (SELECT FROM sliced.inspect(b) WHERE codec = 'node' AND start < -1) AS b FROM t ORDER BY id;
 CALL changes('{set,set,set near,set two,byte,overlay,append}', 200);
 VACUUM t;
 SELECT * FROM sum_up('t');
@@ -78,7 +78,7 @@ VACUUM FULL t;
 SELECT * FROM sum_up('t'), bits();
 CALL changes('{set,byte,set,set two,overlay,append,cut}', 200);
 
--- a newer layer hides what older ones have
+-- newer edits take the place of older ones, in nodes that several changes have written
 DO $$ BEGIN
     FOR i IN 1 .. 1200 LOOP
         UPDATE t SET a[1 + i * 7 % 5000] = i, b = set_byte(set_byte(b, i * 17 % 10000, i % 256), i * 16 % 10000, 77) WHERE id = 2;
@@ -87,7 +87,7 @@ DO $$ BEGIN
         UPDATE t SET a[1 + i * 7 % 5000] = -i, b = overlay(b PLACING int8send(-i) FROM 1 + i * 17 % 10000) WHERE id = 2;
     END LOOP;
 END $$;
-SELECT id = 1 OR :'am' = 'heap' OR count(DISTINCT object) FILTER (WHERE codec = 'patches') > 1 AS several_layers
+SELECT id = 1 OR :'am' = 'heap' OR count(DISTINCT object) FILTER (WHERE codec = 'node') > 2 AS of_several_changes
     FROM t, sliced.inspect(a) GROUP BY id ORDER BY id;
 SELECT * FROM sum_up('t'), bits();
 
@@ -106,7 +106,7 @@ SELECT * FROM sum_up('t'), bits();
 UPDATE t SET a[200] = 1, a[6200] = 2, a[110] = 3;
 SELECT * FROM sum_up('t'), bits();
 
--- an object that is patched goes, and another takes its place
+-- slices that have edits go, and others take their place
 DO $$ BEGIN
     FOR i IN 1 .. 4 LOOP
         UPDATE t SET b = b || noise(60000, i);
@@ -119,7 +119,7 @@ DO $$ BEGIN
     END LOOP;
 END $$;
 
--- old versions are read while new ones take over what they have
+-- old versions are read while new ones have taken over their slices and nodes
 BEGIN;
 DECLARE old CURSOR FOR SELECT id, md5(a::text), md5(c::text), md5(b), a[17], c[4000 : 4010] FROM t ORDER BY id;
 CREATE FUNCTION more() RETURNS void LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1 .. 120 LOOP CALL change('{set,set two,byte,overlay}', i); END LOOP; END $$;
