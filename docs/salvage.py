@@ -20,13 +20,13 @@ import subprocess
 import sys
 
 CHUNK = 1996                    # core's, with pages of 8 kB
-HEAD, SLICE, CONTINUATION, TAIL, PATCHES = 1, 2, 3, 4, 5
-HAS_DICTIONARY, IS_PATCHED = 0x80, 1
+HEAD, SLICE, CONTINUATION, TAIL, NODE = 1, 2, 3, 4, 5
+EXTENT, BELOW, BORROWED = 0, 1, 2   # children of nodes
+BYTES, NEXT, RUN = 0, 1, 2      # items of nodes
+HAS_DICTIONARY = 0x80
 
-Row = collections.namedtuple("Row", "kind codec parts rawlen storedlen pieces patches payload")
-
-# Of a value: where places of objects begin, layers from the newest, and patches in the head.
-Patched = collections.namedtuple("Patched", "bases layers own")
+# 'root' is a node, of a head that has one; behind what it names the value goes on at 'own'.
+Row = collections.namedtuple("Row", "kind codec parts rawlen storedlen root own payload")
 
 
 def psql(*statements, given=None):
@@ -86,51 +86,22 @@ def decompress(codec, data, size, dictionary):
     return raw
 
 
-def read_patches(data, place):
-    """(place, bytes) of each, where the first gap counts from 'place'."""
-    at = 0
-    while at < len(data):
-        gap = shift = 0
-        while True:
-            gap |= (data[at] & 127) << shift
-            shift += 7
-            at += 1
-            if data[at - 1] < 128:
-                break
-        place += gap
-        length = data[at]
-        yield place, data[at + 1:at + 1 + length]
-        place += length
-        at += 1 + length
-
-
-def read_patch_table(data):
-    """And how long it is."""
-    length, nobjects, nlayers, _end = struct.unpack_from("=HBBI", data)
-    pairs = [struct.unpack_from("=II", data, 8 + 8 * i) for i in range(nobjects + nlayers)]
-    own = data[8 + 8 * len(pairs):length]
-    return Patched(pairs[:nobjects], [layer for layer, _ in pairs[nobjects:]], list(read_patches(own, 0))), length
-
-
 def read_row(data):
     version, kind = data[4] >> 4, data[4] & 15
     if version != 1:
         raise ValueError(f"format version {version} is unknown")
     if kind == TAIL:
         payload = data[8:len(data.rstrip(b"\0")) - 5]
-        return Row(SLICE, 0, 0, len(payload), len(payload), (), None, payload)
+        return Row(SLICE, 0, 0, len(payload), len(payload), b"", 0, payload)
     codec, parts, rawlen, storedlen, _followers = struct.unpack_from("=BHIII", data, 5)
-    pieces, patches, at = (), None, 20
+    root, own, at = b"", 0, 20
     if kind == HEAD:
-        npieces = struct.unpack_from("=H", data, 22)[0]
-        at = 32 + 12 * npieces
-        pieces = tuple(struct.unpack_from("=III", data, 32 + 12 * i) for i in range(npieces))
-        if data[20] & ~IS_PATCHED:
-            raise ValueError(f"flags {data[20]} are unknown")
-        if data[20] & IS_PATCHED:
-            patches, length = read_patch_table(data[at:])
-            at += length
-    return Row(kind, codec, parts, rawlen, storedlen, pieces, patches, data[at:])
+        flags, size, _ascii, own = struct.unpack_from("=HHII", data, 20)
+        if flags:
+            raise ValueError(f"flags {flags} are unknown")
+        at = 32 + size
+        root = data[32:at]
+    return Row(kind, codec, parts, rawlen, storedlen, root, own, data[at:])
 
 
 def read_rows(toast, objid, rows):
@@ -159,7 +130,7 @@ def object_bytes(rows, value):
     """What an object's slices hold, with zeros where there is none; and how far they go."""
     result = bytearray()
     for seq, row in sorted(rows.items()):
-        if row.kind == SLICE or row.kind == HEAD and not row.pieces:
+        if row.kind == SLICE or row.kind == HEAD and not row.root:
             start = max(seq, 0)
             end = start + row.rawlen
             if end > len(result):
@@ -168,37 +139,75 @@ def object_bytes(rows, value):
     return bytes(result)
 
 
-def patched_bytes(objects, contents, patched):
-    """The objects that a value patches, as it has them."""
-    result = {objid: bytearray(contents(objid)) for objid, _ in patched.bases}
-    patches = []
-    for layer in reversed(patched.layers):
-        for seq, row in sorted(objects[layer].items()):
-            patches += read_patches(row.payload[4:], seq - 1)
-    for place, new in patches + patched.own:
-        objid, base = max((pair for pair in patched.bases if pair[1] <= place), key=lambda pair: pair[1])
-        at = place - base
-        result[objid][at:at + len(new)] = new[:max(0, len(result[objid]) - at)]
-    return result
+class Numbers:
+    """Reads a node."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def next(self):
+        number = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            number |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return number
+
+    def next_signed(self):
+        number = self.next()
+        return number >> 1 ^ -(number & 1)
+
+    def bytes(self, length):
+        self.at += length
+        return self.data[self.at - length:self.at]
+
+
+def node_bytes(objects, contents, objid, node, borrowed=b""):
+    """What a node of this object consists of; 'borrowed' is the slice that it may borrow."""
+    numbers = Numbers(node)
+    first = numbers.next()
+    children = []
+    for _ in range(first >> 1):
+        kind = numbers.next() & 3
+        if kind == BORROWED:
+            children.append(borrowed)
+            continue
+        child = (objid - numbers.next_signed()) & 0xFFFFFFFF
+        seq, length = numbers.next_signed(), numbers.next()
+        if kind == EXTENT:
+            content = contents(child)[seq:seq + length]
+        else:
+            content = node_bytes(objects, contents, child, objects[child][seq].payload, borrowed)
+        if len(content) != length:
+            raise ValueError(f"row {seq} of {child} is too short, or too long")
+        children.append(content)
+        if first & 1 and len(children) == 1:
+            borrowed = content
+    result, ends, child = [], [0] * len(children), None
+    while numbers.at < len(node):
+        length = numbers.next()
+        kind, length = length & 3, length >> 2
+        if kind == BYTES:
+            result.append(numbers.bytes(length))
+            continue
+        if kind == RUN:
+            child = numbers.next()
+        start = ends[child] + numbers.next()
+        ends[child] = start + length
+        if ends[child] > len(children[child]):
+            raise ValueError("a run is too long")
+        result.append(children[child][start:start + length])
+    return b"".join(result)
 
 
 def value_bytes(objects, contents, value):
     """The value of this id, which has a head."""
     head = objects[value][-1]
-    own = contents(value)
-    if not head.pieces:
-        return own
-    inline = slice_bytes(objects[value], -1, lambda objid: value_bytes(objects, contents, objid))
-    patched = patched_bytes(objects, contents, head.patches) if head.patches else {}
-    result, next_own = [], 1
-    for objid, start, length in head.pieces:
-        source = inline if objid == 0 else patched.get(objid) or contents(objid)
-        if start + length > len(source):
-            raise ValueError(f"object {objid} is too short")
-        result.append(source[start:start + length])
-        if objid == value:
-            next_own = max(next_own, start + length)
-    return b"".join(result) + own[next_own:]
+    if not head.root:
+        return contents(value)
+    return node_bytes(objects, contents, value, head.root) + contents(value)[head.own:]
 
 
 def line(chunk_id, seq, data):
