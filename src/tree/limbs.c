@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "tree/limbs.h"
+#include "tree/seen.h"
 
 /* ---- branches ---- */
 
@@ -423,6 +424,7 @@ void
 tree_finish(Tree *t, Limb *root, SlicedTreeChange *change)
 {
 	Naming		n = {t, change, -1, change->own};
+	sliced_seen_hash *seen = sliced_seen_create(16, NULL);
 
 	name_new(&n, root);
 	change->root = limb_encode(t, root, change->objid, &change->root_size);
@@ -432,10 +434,12 @@ tree_finish(Tree *t, Limb *root, SlicedTreeChange *change)
 	/* what is below a node that is dropped becomes a branch when that is loaded */
 	for (Branch *b = t->branches; b != NULL; b = b->next)
 	{
-		if (b->reached || b->is_new || b->divided)
+		if (b->reached || b->is_new || b->divided ||
+			(b->kind == SLICED_CHILD_NODE && !sliced_seen_first(seen, b->objid, b->seq)))
 			continue;
 		drop_add(change, b);
 		if (b->kind == SLICED_CHILD_NODE)
 			limb_of(t, b);
 	}
+	sliced_seen_destroy(seen);
 }

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "tree/seen.h"
 #include "tree/tree.h"
 
 typedef struct Naming
@@ -11,6 +12,7 @@ typedef struct Naming
 	const SlicedTreeStore *store;
 	void		(*show) (void *arg, const SlicedTreeName *name);
 	void	   *arg;
+	sliced_seen_hash *seen;
 } Naming;
 
 static void names_below(const Naming *n, const SlicedNode *node, uint32 borrowed, int depth);
@@ -34,7 +36,8 @@ name_node(const Naming *n, SlicedTreeName *name, uint32 borrowed, int depth)
 	n->show(n->arg, name);
 	if (name->damage == SLICED_SOUND)
 	{
-		names_below(n, &node, borrowed, depth);
+		if (sliced_seen_first(n->seen, name->objid, name->seq))
+			names_below(n, &node, borrowed, depth);
 		sliced_node_free(&node);
 	}
 	if (bytes != NULL && !n->store->keeps)
@@ -62,7 +65,8 @@ void
 sliced_tree_names(const SlicedTreeStore *store, const SlicedNode *root,
 				  void (*show) (void *arg, const SlicedTreeName *name), void *arg)
 {
-	Naming		n = {store, show, arg};
+	Naming		n = {store, show, arg, sliced_seen_create(16, NULL)};
 
 	names_below(&n, root, 0, 0);
+	sliced_seen_destroy(n.seen);
 }

@@ -1,6 +1,6 @@
 /*
  * assert.c
- *	  What Assert() calls in a server with assertions, for programs without one.
+ *	  What Assert() and ereport() call in a server, for programs without one.
  *
  * Later arguments, which say where, differ between majors.
  */
@@ -16,3 +16,13 @@ ExceptionalCondition(const char *condition)
 	fflush(stdout);
 	abort();
 }
+
+/* No test gets here; programs that do have functions of their own. */
+#define NOT_HERE(name) \
+	void		name(void); \
+	__attribute__((weak)) void name(void) { ExceptionalCondition(#name); }
+
+NOT_HERE(errstart)
+NOT_HERE(errstart_cold)
+NOT_HERE(errmsg_internal)
+NOT_HERE(errfinish)
