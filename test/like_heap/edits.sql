@@ -143,3 +143,14 @@ UPDATE t SET c = t.c FROM t o WHERE o.id = 12 AND t.id = 11;
 SELECT * FROM sum_up('t');
 DELETE FROM t;
 SELECT * FROM sum_up('t');
+
+-- what grows behind a change: slices that the root names are not merged
+CREATE TABLE grown (id int PRIMARY KEY, t text);
+ALTER TABLE grown ALTER t SET STORAGE EXTERNAL;
+INSERT INTO grown SELECT i, dense(60000, i) FROM generate_series(1, 2) i;
+UPDATE grown SET t = overlay(t PLACING dense(960, 3) FROM 40000);
+UPDATE grown SET t = overlay(t PLACING dense(960, 4) FROM 5000);
+DO $$ BEGIN FOR i IN 1 .. 9 LOOP UPDATE grown SET t = t || dense(id * id * id * id * 1100, i); COMMIT; END LOOP; END $$;
+SELECT * FROM sum_up('grown');
+UPDATE grown SET t = overlay(t PLACING '' FROM 4990 FOR 975);
+SELECT * FROM sum_up('grown');
