@@ -22,7 +22,7 @@ import sys
 CHUNK = 1996                    # core's, with pages of 8 kB
 HEAD, SLICE, CONTINUATION, TAIL, NODE = 1, 2, 3, 4, 5
 EXTENT, BELOW, BORROWED = 0, 1, 2   # children of nodes
-BYTES, NEXT, RUN = 0, 1, 2      # items of nodes
+BYTES, NEXT, RUN, LIST = 0, 1, 2, 3      # items of nodes
 HAS_DICTIONARY = 0x80
 
 # 'root' is a node, of a head that has one; behind what it names the value goes on at 'own'.
@@ -164,6 +164,17 @@ class Numbers:
         return self.data[self.at - length:self.at]
 
 
+def moved_list(run, end, phase, delta):
+    """Entries of a jsonb container as they are now."""
+    low = 0x0FFFFFFF
+    result = []
+    for (word,) in struct.iter_unpack("=I", run):
+        next_end = (word & low) if word >> 31 else (end + (word & low)) & low
+        result.append(word & 7 << 28 | (1 << 31 | (next_end + delta) & low if phase == 0 else (next_end - end) & low))
+        end, phase = next_end, (phase + 1) % 32
+    return struct.pack(f"={len(result)}I", *result)
+
+
 def node_bytes(objects, contents, objid, node, borrowed=b""):
     """What a node of this object consists of; 'borrowed' is the slice that it may borrow."""
     numbers = Numbers(node)
@@ -192,13 +203,16 @@ def node_bytes(objects, contents, objid, node, borrowed=b""):
         if kind == BYTES:
             result.append(numbers.bytes(length))
             continue
-        if kind == RUN:
+        if kind in (RUN, LIST):
             child = numbers.next()
         start = ends[child] + numbers.next()
         ends[child] = start + length
         if ends[child] > len(children[child]):
             raise ValueError("a run is too long")
-        result.append(children[child][start:start + length])
+        run = children[child][start:start + length]
+        if kind == LIST:
+            run = moved_list(run, numbers.next(), numbers.next(), numbers.next_signed())
+        result.append(run)
     return b"".join(result)
 
 

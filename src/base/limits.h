@@ -217,6 +217,12 @@
 /* Bytes in a row that are worth a run of their own: its entry in a node, and one for what is behind it. */
 #define SLICED_RUN_WORTH			SLICED_LIMIT(24, 8)
 
+/*
+ * So many bytes of a list that has moved are stored as that; in a shorter one, the few words
+ * that are different.  It has to be read from its beginning, or from an end on.
+ */
+#define SLICED_LIST_WORTH			SLICED_LIMIT(2048, 32)
+
 /* Bytes in a row that are worth a look, where two values are compared. */
 #define SLICED_SIMILAR				SLICED_LIMIT(256, 16)
 

@@ -12,6 +12,7 @@
 #define ITEM_BYTES	0
 #define ITEM_NEXT	1
 #define ITEM_RUN	2
+#define ITEM_LIST	3
 
 /* So many bytes they take at least. */
 #define CHILD_LEAST	1
@@ -113,6 +114,19 @@ get_child(Source *s, SlicedChild *child, uint32 objid, uint32 borrowed)
 	}
 }
 
+static bool
+get_list(Source *s, SlicedItem *item)
+{
+	uint32		delta;
+
+	item->list.end = get_number(s);
+	item->list.phase = get_number(s);
+	delta = get_number(s);
+	item->list.delta = (uint32) unfold(delta) & SLICED_LIST_BITS;
+	return item->len % sizeof(SlicedListWord) == 0 && item->list.end <= SLICED_LIST_BITS &&
+		item->list.phase < SLICED_LIST_STRIDE && delta <= SLICED_LIST_BITS;
+}
+
 /* Where the last run of each child ended is in 'ends', and their number is 'nchildren'. */
 static bool
 get_item(Source *s, SlicedItem *item, const SlicedNode *node, uint32 *ends, uint32 *last)
@@ -133,11 +147,12 @@ get_item(Source *s, SlicedItem *item, const SlicedNode *node, uint32 *ends, uint
 			return true;
 		case ITEM_NEXT:
 			break;
+		case ITEM_LIST:
+			item->is_list = true;
+			/* FALLTHROUGH */
 		case ITEM_RUN:
 			*last = get_number(s);
 			break;
-		default:
-			return false;
 	}
 	left_out = get_number(s);
 	if (*last >= node->nchildren || left_out > node->children[*last].len - ends[*last] ||
@@ -146,7 +161,7 @@ get_item(Source *s, SlicedItem *item, const SlicedNode *node, uint32 *ends, uint
 	item->child = *last;
 	item->start = ends[*last] + left_out;
 	ends[*last] = item->start + item->len;
-	return true;
+	return !item->is_list || get_list(s, item);
 }
 
 static bool
@@ -167,6 +182,7 @@ get_node(Source *s, SlicedNode *node, uint32 *ends, uint32 objid, uint32 borrowe
 		if (!get_item(s, item, node, ends, &last) || s->damaged || item->len > INT_MAX - node->len)
 			return false;
 		node->len += item->len;
+		node->has_lists |= item->is_list;
 	}
 	for (uint32 i = node->owns ? 1 : 0; i < node->nchildren; i++)
 		if (ends[i] == 0)
@@ -222,6 +238,17 @@ put_child(Target *t, const SlicedChild *child, uint32 objid)
 }
 
 static void
+put_list(Target *t, const SlicedList *list)
+{
+	/* the 28 bits are a signed number */
+	int32		delta = (int32) (list->delta << 4) / 16;
+
+	put_number(t, list->end);
+	put_number(t, list->phase);
+	put_number(t, fold(delta));
+}
+
+static void
 put_item(Target *t, const SlicedItem *item, uint32 *ends, uint32 *last)
 {
 	if (item->bytes != NULL)
@@ -232,10 +259,13 @@ put_item(Target *t, const SlicedItem *item, uint32 *ends, uint32 *last)
 		t->size += item->len;
 		return;
 	}
-	put_number(t, item->len << 2 | (item->child == *last ? ITEM_NEXT : ITEM_RUN));
-	if (item->child != *last)
+	put_number(t, item->len << 2 | (item->is_list ? ITEM_LIST :
+									item->child == *last ? ITEM_NEXT : ITEM_RUN));
+	if (item->is_list || item->child != *last)
 		put_number(t, item->child);
 	put_number(t, item->start - ends[item->child]);
+	if (item->is_list)
+		put_list(t, &item->list);
 	ends[item->child] = item->start + item->len;
 	*last = item->child;
 }

@@ -22,6 +22,8 @@
  *			between the two
  *	RUN		a run of another child.  Follows: the child's number; the bytes that are left
  *			out since the last run of that child, or since its beginning
+ *	LIST	a run that is a moved list (format/list.h), of whole words.  Follows: what
+ *			follows for RUN; end; phase; delta, folded, of 28 bits
  *
  * So runs of a child ascend and do not overlap.  Each child has at least one run.
  *
@@ -38,6 +40,7 @@
 #include "postgres.h"
 
 #include "format/damage.h"
+#include "format/list.h"
 
 typedef enum SlicedChildKind
 {
@@ -63,6 +66,8 @@ typedef struct SlicedItem
 	uint32		child;			/* its number */
 	uint32		start;			/* where in the child the run begins */
 	uint32		len;
+	bool		is_list;
+	SlicedList	list;			/* if so: what becomes of the run's words */
 } SlicedItem;
 
 typedef struct SlicedNode
@@ -71,6 +76,7 @@ typedef struct SlicedNode
 	uint32		nchildren;
 	uint32		nitems;
 	uint32		len;			/* of its content */
+	bool		has_lists;
 	SlicedChild *children;
 	SlicedItem *items;			/* literal bytes are where they were decoded */
 } SlicedNode;

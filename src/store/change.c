@@ -41,6 +41,7 @@ typedef struct Derivation
 	SlicedChange *change;
 	SlicedWriter *writer;
 	ToastScan	ts;				/* over what the owner of the old value sees */
+	SlicedObjects objects;
 	SlicedLayout old;
 	uint32		old_size;
 	ItemPointerData old_head;	/* where its head is: nothing moves it before we delete it */
@@ -97,13 +98,12 @@ old_slice(void *arg, uint32 objid, uint32 pos)
 	return (SlicedTreeSlice) {.start = start, .len = row.rawlen, .stored = row.storedlen};
 }
 
-static void
+static SlicedDamage
 old_read(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 {
 	Derivation *d = arg;
 
-	if (!sliced_object_read(d->ts.toastrel, objid, start, len, dst))
-		old_damaged(d, objid, start, SLICED_SLICE_MISSING);
+	return sliced_objects_read(&d->objects, &d->ts, objid, start, len, dst);
 }
 
 /* Its root, with what the value has behind it. */
@@ -159,7 +159,11 @@ change_plan_tree(Derivation *d)
 	if (sigsetjmp(d->unreadable, 0) != 0)
 		return false;
 	for (int i = 0; i < rope->nruns; i++)
-		runs[i] = (SlicedTreeRun) {rope->runs[i].bytes, rope->runs[i].start, rope->runs[i].len};
+	{
+		const SlicedRun *run = &rope->runs[i];
+
+		runs[i] = (SlicedTreeRun) {run->bytes, run->start, run->len, run->is_list, run->list};
+	}
 	d->tree = (SlicedTreeChange) {
 		.store = &store, .limits = &limits, .objid = d->change->valueid, .own = SLICED_OWN_START
 	};
@@ -178,7 +182,7 @@ sliced_change_new_bytes(const SlicedRope *rope)
 		const SlicedRun *run = &rope->runs[i];
 
 		/* what goes back, or comes twice, is copied */
-		if (run->bytes != NULL || run->start < done)
+		if ((run->bytes != NULL && !run->is_list) || run->start < done)
 			new += run->len;
 		else
 			done = run->start + run->len;
@@ -286,6 +290,7 @@ change_derive(SlicedChange *change, SlicedWriter *writer)
 
 	d->change = change;
 	d->writer = writer;
+	d->objects.mcxt = CurrentMemoryContext;
 	sliced_scan_open(&d->ts, sliced_writer_relation(writer), NULL, RowExclusiveLock);
 	d->ts.visibility = SLICED_SEE_CURRENT;
 	change_load_old(d);

@@ -39,6 +39,7 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 	layout->valueid = ts->objid;
 	layout->flat = true;
 	layout->ascii = head->ascii;
+	layout->lists.mcxt = CurrentMemoryContext;
 	if (head->root == NULL)
 		return SLICED_SOUND;
 
@@ -53,6 +54,7 @@ sliced_layout_load(SlicedLayout *layout, ToastScan *ts, const SlicedRow *head)
 		return damage;
 	}
 	layout->total = layout->node.len;
+	layout->flat = !layout->node.has_lists;
 	for (uint32 i = 0; i < layout->node.nchildren; i++)
 		layout->flat &= layout->node.children[i].kind == SLICED_CHILD_EXTENT;
 	return SLICED_SOUND;
@@ -63,6 +65,7 @@ sliced_layout_free(SlicedLayout *layout)
 {
 	if (layout->root == NULL)
 		return;
+	sliced_objects_forget(&layout->lists);
 	if (layout->node.children != NULL)
 		sliced_node_free(&layout->node);
 	pfree(layout->root);
@@ -123,7 +126,7 @@ sliced_layout_keep_nodes(SlicedLayout *layout, MemoryContext mcxt)
 								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* Reads nodes of a layout. */
+/* Reads nodes of a layout, and lists in it that have moved. */
 typedef struct NodeReader
 {
 	SlicedLayout *layout;
@@ -156,6 +159,14 @@ node_read(void *arg, uint32 objid, int32 seq, char **bytes, uint32 *size)
 	*bytes = kept->bytes;
 	*size = kept->size;
 	return SLICED_SOUND;
+}
+
+static SlicedDamage
+list_read(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
+{
+	NodeReader *reader = arg;
+
+	return sliced_objects_read(&reader->layout->lists, reader->ts, objid, start, len, dst);
 }
 
 void
@@ -208,7 +219,9 @@ static SlicedDamage
 pieces_add_tree(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint32 from, uint32 to)
 {
 	NodeReader	reader = {layout, ts};
-	SlicedTreeStore store = {.arg = &reader, .node = node_read, .keeps = layout->nodes != NULL};
+	SlicedTreeStore store = {
+		.arg = &reader, .node = node_read, .keeps = layout->nodes != NULL, .read = list_read
+	};
 	SlicedTreeWalk walk;
 	SlicedTreePiece piece;
 

@@ -15,6 +15,7 @@
 
 #include "postgres.h"
 
+#include "store/object.h"
 #include "store/toast_scan.h"
 #include "tree/tree.h"
 #include "utils/hsearch.h"
@@ -25,10 +26,11 @@ typedef struct SlicedLayout
 	char	   *root;			/* palloc'd; NULL if there is none */
 	uint32		root_size;
 	SlicedNode	node;			/* the root, taken apart */
-	bool		flat;			/* it has no nodes below it */
+	bool		flat;			/* it has no nodes below it, and no lists that have moved */
 	uint32		total;			/* length of what it has */
 	uint32		own;			/* where in its own object the value goes on */
 	uint32		ascii;
+	SlicedObjects lists;		/* for those that have moved */
 	HTAB	   *nodes;			/* see sliced_layout_keep_nodes() */
 	MemoryContext kept_in;
 } SlicedLayout;

@@ -23,19 +23,25 @@ sliced_rope_make(const struct varatt_external *base)
 	return rope;
 }
 
-static void
-rope_add_run(SlicedRope *rope, const char *bytes, uint32 start, uint32 len)
+/* Are these runs one? */
+static bool
+runs_join(const SlicedRun *last, const SlicedRun *run)
 {
-	SlicedRun  *last = rope->nruns > 0 ? &rope->runs[rope->nruns - 1] : NULL;
+	if (last->is_list || run->is_list)
+		return false;
+	return run->bytes == NULL ? last->bytes == NULL && last->start + last->len == run->start :
+		last->bytes != NULL && last->bytes + last->len == run->bytes;
+}
 
-	if (len == 0)
+static void
+rope_add(SlicedRope *rope, SlicedRun run)
+{
+	if (run.len == 0)
 		return;
-	rope->len += len;
-	if (last != NULL &&
-		(bytes == NULL ? last->bytes == NULL && last->start + last->len == start :
-		 last->bytes != NULL && last->bytes + last->len == bytes))
+	rope->len += run.len;
+	if (rope->nruns > 0 && runs_join(&rope->runs[rope->nruns - 1], &run))
 	{
-		last->len += len;
+		rope->runs[rope->nruns - 1].len += run.len;
 		return;
 	}
 	if (rope->nruns == rope->maxruns)
@@ -43,23 +49,41 @@ rope_add_run(SlicedRope *rope, const char *bytes, uint32 start, uint32 len)
 		rope->maxruns *= 2;
 		rope->runs = repalloc(rope->runs, rope->maxruns * sizeof(SlicedRun));
 	}
-	rope->runs[rope->nruns].bytes = bytes;
-	rope->runs[rope->nruns].start = start;
-	rope->runs[rope->nruns].len = len;
-	rope->nruns++;
+	rope->runs[rope->nruns++] = run;
 }
 
 void
 sliced_rope_add_base(SlicedRope *rope, uint32 start, uint32 len)
 {
 	Assert((uint64) start + len <= sliced_pointer_size(&rope->base));
-	rope_add_run(rope, NULL, start, len);
+	rope_add(rope, (SlicedRun) {.start = start, .len = len});
 }
 
 void
 sliced_rope_add_bytes(SlicedRope *rope, const char *bytes, uint32 len)
 {
-	rope_add_run(rope, bytes, 0, len);
+	rope_add(rope, (SlicedRun) {.bytes = bytes, .len = len});
+}
+
+/* Bytes [skip, skip + len) of a run. */
+static SlicedRun
+run_part(const SlicedRun *run, uint32 skip, uint32 len)
+{
+	SlicedRun	part = *run;
+	uint32		end = run->list.end + run->list.delta;
+
+	part.len = len;
+	if (run->bytes == NULL || run->is_list)
+		part.start += skip;
+	if (run->bytes != NULL)
+		part.bytes += skip;
+	part.is_list &= skip % sizeof(SlicedListWord) == 0 && len % sizeof(SlicedListWord) == 0;
+	if (!part.is_list || skip == 0)
+		return part;
+	for (uint32 i = 0; i < skip; i += sizeof(SlicedListWord))
+		end = sliced_list_next_end(end, sliced_list_word(run->bytes + i));
+	part.list = sliced_list_rest(&run->list, skip, (end - run->list.delta) & SLICED_LIST_BITS);
+	return part;
 }
 
 void
@@ -77,10 +101,7 @@ sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, ui
 			uint32		skip = start - at;
 			uint32		n = Min(len, run->len - skip);
 
-			if (run->bytes == NULL)
-				rope_add_run(rope, NULL, run->start + skip, n);
-			else
-				rope_add_run(rope, run->bytes + skip, 0, n);
+			rope_add(rope, run_part(run, skip, n));
 			start += n;
 			len -= n;
 		}
@@ -137,6 +158,56 @@ sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len, const c
 	add_same_or_new(rope, bytes + (len - n), old + (old_len - n), n, other, start + (old_len - n));
 }
 
+/* Does the value before a list that has moved end there now? */
+static bool
+list_ends_at(const SlicedList *list, uint32 end)
+{
+	return ((list->end + list->delta - end) & SLICED_LIST_BITS) == 0;
+}
+
+void
+sliced_rope_add_list(SlicedRope *rope, const char *bytes, uint32 len, const char *old,
+					 const SlicedList *list, const SlicedRope *other, uint32 start)
+{
+	uint32		at = 0;			/* of a run in 'other' */
+	uint32		done = 0;		/* of the list */
+	uint32		end = list->end;
+	uint32		known = 0;		/* the word that 'end' is before */
+
+	for (int i = 0; i < other->nruns && done < len; at += other->runs[i++].len)
+	{
+		const SlicedRun *run = &other->runs[i];
+		uint32		skip = start + done - at;
+		SlicedRun	part;
+
+		if (skip >= run->len)
+			continue;
+		part = run_part(run, skip, Min(len - done, run->len - skip));
+		for (; known + sizeof(SlicedListWord) <= done; known += sizeof(SlicedListWord))
+			end = sliced_list_next_end(end, sliced_list_word(old + known));
+		/* what has moved before moves once; but see add_list() in tree/edits.c */
+		if ((part.bytes == NULL || (part.is_list && list_ends_at(&part.list, end))) &&
+			part.len >= SLICED_LIST_WORTH &&
+			done % sizeof(SlicedListWord) == 0 && part.len % sizeof(SlicedListWord) == 0)
+		{
+			SlicedList	rest = sliced_list_rest(list, done, end);
+
+			if (part.is_list)
+			{
+				rest.end = part.list.end;
+				rest.delta = (rest.delta + part.list.delta) & SLICED_LIST_BITS;
+			}
+			part.is_list = true;
+			part.list = rest;
+			part.bytes = bytes + done;
+			rope_add(rope, part);
+		}
+		else
+			add_same_or_new(rope, bytes + done, old + done, part.len, other, start + done);
+		done += part.len;
+	}
+}
+
 SlicedRope *
 sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt)
 {
@@ -155,13 +226,14 @@ sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt)
 	{
 		const SlicedRun *run = &rope->runs[i];
 
-		if (run->bytes == NULL)
-			rope_add_run(copy, NULL, run->start, run->len);
-		else
+		SlicedRun	new = *run;
+
+		if (run->bytes != NULL)
 		{
-			rope_add_run(copy, memcpy(bytes, run->bytes, run->len), 0, run->len);
+			new.bytes = memcpy(bytes, run->bytes, run->len);
 			bytes += run->len;
 		}
+		rope_add(copy, new);
 	}
 	return copy;
 }

@@ -3,7 +3,8 @@
  *	  A value described by what it has in common with another.
  *
  * A rope is a row of runs: bytes of the base, a value that is stored, and bytes
- * in memory.  Edits of a value make ropes; ropes of ropes are ropes of the base.
+ * in memory.  Of these, some may be known to be a list of the base that has moved
+ * (format/list.h).  Edits of a value make ropes; ropes of ropes are ropes of the base.
  */
 #ifndef SLICED_STORE_ROPE_H
 #define SLICED_STORE_ROPE_H
@@ -13,6 +14,7 @@
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "base/toaster.h"
+#include "format/list.h"
 #include "utils/rel.h"
 
 typedef struct SlicedRun
@@ -20,6 +22,8 @@ typedef struct SlicedRun
 	const char *bytes;			/* NULL: of the base */
 	uint32		start;			/* in the base */
 	uint32		len;
+	bool		is_list;		/* 'bytes' are what becomes of that list of the base, ... */
+	SlicedList	list;			/* ... this way */
 } SlicedRun;
 
 struct SlicedRope
@@ -53,6 +57,14 @@ extern void sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other,
 extern void sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len,
 									const char *old, uint32 old_len,
 									const SlicedRope *other, uint32 start);
+
+/*
+ * Add words in the caller's memory, which are those at 'old' but for their ends: 'list'
+ * says what becomes of them.  They are 'other' from byte 'start' on.
+ */
+extern void sliced_rope_add_list(SlicedRope *rope, const char *bytes, uint32 len,
+								 const char *old, const SlicedList *list,
+								 const SlicedRope *other, uint32 start);
 
 /* A copy in one piece of memory, bytes included. */
 extern SlicedRope *sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt);

@@ -149,6 +149,20 @@ better_rope(SlicedRope *rope, SlicedRope *structural)
 	return structural;
 }
 
+/* Does the list of the old value that has moved become these bytes? */
+static bool
+list_is_right(const SlicedRun *run, SlicedDocument *doc)
+{
+	char	   *words = MemoryContextAllocHuge(CurrentMemoryContext, run->len);
+	bool		result;
+
+	memcpy(words, sliced_document_need(doc, run->start, run->len), run->len);
+	sliced_list_move(words, run->len, &run->list);
+	result = memcmp(words, run->bytes, run->len) == 0;
+	pfree(words);
+	return result;
+}
+
 /*
  * The rope comes from whoever knows the type.  What is stored must not depend on
  * its being right, and all of the old value has been read.
@@ -166,7 +180,8 @@ check_structural(const SlicedRope *rope, SlicedDocument *doc, const char *raw, u
 		const char *bytes = run->bytes != NULL ? run->bytes :
 			sliced_document_need(doc, run->start, run->len);
 
-		sound = bytes == raw + at || memcmp(bytes, raw + at, run->len) == 0;
+		sound = (bytes == raw + at || memcmp(bytes, raw + at, run->len) == 0) &&
+			(!run->is_list || list_is_right(run, doc));
 	}
 	if (!sound)
 		ereport(ERROR,

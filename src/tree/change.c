@@ -195,22 +195,22 @@ limb_add_flat(Tree *t, Limb *limb, Limb *from, uint32 start, uint32 len, const B
 {
 	for (int i = 0; i < from->nitems && len > 0; i++)
 	{
-		LimbItem	item = from->items[i];
-		uint32		skip = Min(start, item.len);
-		Branch	   *b = item.branch;
+		const LimbItem *item = &from->items[i];
+		uint32		skip = Min(start, item->len);
+		uint32		n = Min(len, item->len - skip);
+		Branch	   *b = item->branch;
 
 		start -= skip;
-		item.len = Min(len, item.len - skip);
-		len -= item.len;
-		if (b == NULL)
-			item.bytes += skip;
+		len -= n;
+		if (n == 0)
+			continue;
+		if (b == NULL || b == slice || b->kind != SLICED_CHILD_NODE || limb_of(t, b)->owns ||
+			!limb_has_slice(t, b->limb, slice))
+			limb_add_part(t, limb, item, skip, n);
+		else if (item->is_list)
+			limb_add_read(t, limb, item, skip, n);
 		else
-			item.start += skip;
-		if (b != NULL && b != slice && b->kind == SLICED_CHILD_NODE && item.len > 0 &&
-			!limb_of(t, b)->owns && limb_has_slice(t, b->limb, slice))
-			limb_add_flat(t, limb, b->limb, item.start, item.len, slice);
-		else
-			limb_add(limb, &item);
+			limb_add_flat(t, limb, b->limb, item->start + skip, n, slice);
 	}
 }
 
@@ -221,6 +221,21 @@ stands_alone(Tree *t, Limb *limb, const LimbItem *item)
 	const Branch *b = item->branch;
 
 	return b != NULL && b != limb->slice && item->len == b->len && b->len >= t->limits->small;
+}
+
+/* A branch of which all is what the item is. */
+static Branch *
+item_branch(Tree *t, const LimbItem *item)
+{
+	Branch	   *made;
+
+	if (!item->is_list)
+		return item->branch;
+	made = branch_new_node(t, NULL);
+	limb_add(made->limb, item);
+	made->height = item->branch->height + 1;
+	made->len = item->len;
+	return made;
 }
 
 static void push_down(Tree *t, Limb *limb, const Group *g);
@@ -264,7 +279,7 @@ rewrite_all(Tree *t, Limb *owner)
 		next = i + 1;
 		if (stands_alone(t, limb, &limb->items[i]))
 		{
-			branches_add(&result, limb->items[i].branch);
+			branches_add(&result, item_branch(t, &limb->items[i]));
 			continue;
 		}
 		while (next < limb->nitems && !stands_alone(t, limb, &limb->items[next]))
@@ -556,7 +571,7 @@ sliced_tree_change(SlicedTreeChange *change, const char *root, uint32 size, uint
 		const SlicedTreeRun *run = &runs[i];
 
 		edits[i] = (LimbItem) {.bytes = run->bytes, .len = run->len};
-		if (run->bytes != NULL)
+		if (run->bytes != NULL && !(run->is_list && run->start >= done))
 			continue;
 		/* what goes back, or comes twice, is copied */
 		if (run->start < done)
@@ -567,8 +582,10 @@ sliced_tree_change(SlicedTreeChange *change, const char *root, uint32 size, uint
 			edits[i].bytes = bytes;
 			continue;
 		}
-		edits[i].branch = &self;
-		edits[i].start = run->start;
+		edits[i] = (LimbItem) {
+			.branch = &self, .bytes = run->bytes, .start = run->start, .len = run->len,
+			.is_list = run->is_list, .list = run->list
+		};
 		done = run->start + run->len;
 	}
 	limb_apply(&t, limb, edits, nruns, &self);

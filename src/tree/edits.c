@@ -8,6 +8,55 @@
 
 /* ---- the bytes of a node that is in memory ---- */
 
+static void
+branch_read(Tree *t, Branch *b, uint32 start, uint32 len, char *dst)
+{
+	SlicedDamage damage = SLICED_SOUND;
+
+	if (b->bytes != NULL)
+		memcpy(dst, b->bytes + start, len);
+	else if (b->kind == SLICED_CHILD_NODE)
+		limb_read(t, limb_of(t, b), start, len, dst);
+	else
+		damage = t->store->read(t->store->arg, b->objid, b->seq + start, len, dst);
+	if (damage != SLICED_SOUND)
+		t->store->damaged(t->store->arg, b->objid, b->seq + start, damage);
+}
+
+/* Those who read a list that has moved, as it was: an item's, or one of a limb. */
+typedef struct ListSource
+{
+	Tree	   *tree;
+	Branch	   *branch;
+	Limb	   *limb;			/* or this */
+	uint32		start;			/* of the list in there */
+} ListSource;
+
+static bool
+read_list(void *arg, uint32 start, uint32 len, char *dst)
+{
+	ListSource *source = arg;
+
+	if (source->branch != NULL)
+		branch_read(source->tree, source->branch, source->start + start, len, dst);
+	else
+		limb_read(source->tree, source->limb, source->start + start, len, dst);
+	return true;
+}
+
+static void
+item_read(Tree *t, const LimbItem *item, uint32 start, uint32 len, char *dst)
+{
+	ListSource	source = {.tree = t, .branch = item->branch, .start = item->start};
+
+	if (item->branch == NULL)
+		memcpy(dst, item->bytes + start, len);
+	else if (item->is_list)
+		sliced_list_read(&item->list, start, len, dst, read_list, &source);
+	else
+		branch_read(t, item->branch, item->start + start, len, dst);
+}
+
 void
 limb_read(Tree *t, Limb *limb, uint32 start, uint32 len, char *dst)
 {
@@ -16,19 +65,11 @@ limb_read(Tree *t, Limb *limb, uint32 start, uint32 len, char *dst)
 		LimbItem   *item = &limb->items[i];
 		uint32		skip = Min(start, item->len);
 		uint32		n = Min(len, item->len - skip);
-		Branch	   *b = item->branch;
 
 		start -= skip;
 		if (n == 0)
 			continue;
-		if (b == NULL)
-			memcpy(dst, item->bytes + skip, n);
-		else if (b->bytes != NULL)
-			memcpy(dst, b->bytes + item->start + skip, n);
-		else if (b->kind == SLICED_CHILD_NODE)
-			limb_read(t, limb_of(t, b), item->start + skip, n, dst);
-		else
-			t->store->read(t->store->arg, b->objid, b->seq + item->start + skip, n, dst);
+		item_read(t, item, skip, n, dst);
 		dst += n;
 		len -= n;
 	}
@@ -68,6 +109,119 @@ limb_replace_items(Limb *limb, int first, int last, const Branches *branches)
 	pfree(old);
 }
 
+/* ---- parts of items ---- */
+
+void
+limb_add_read(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len)
+{
+	char	   *bytes;
+
+	if (len == 0)
+		return;
+	bytes = palloc(len);
+	item_read(t, item, skip, len, bytes);
+	limb_add(limb, &(LimbItem) {.bytes = bytes, .len = len});
+}
+
+/* The list of an item from byte 'skip' on, which is a multiple of four. */
+static SlicedList
+item_list_rest(Tree *t, const LimbItem *item, uint32 skip)
+{
+	ListSource	source = {.tree = t, .branch = item->branch, .start = item->start};
+	uint32		end;
+
+	sliced_list_find_end(&item->list, skip, read_list, &source, &end);
+	return sliced_list_rest(&item->list, skip, end);
+}
+
+/* Of a list these are whole words, and literal bytes where one is cut in two. */
+void
+limb_add_part(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len)
+{
+	LimbItem	part = *item;
+	uint32		before = 0;
+	uint32		behind = 0;
+
+	if (item->is_list)
+	{
+		before = Min(len, TYPEALIGN(sizeof(SlicedListWord), skip) - skip);
+		behind = (len - before) % sizeof(SlicedListWord);
+	}
+	limb_add_read(t, limb, item, skip, before);
+	part.len = len - before - behind;
+	if (item->branch != NULL)
+		part.start += skip + before;
+	else
+		part.bytes += skip;
+	if (item->is_list && part.len > 0)
+		part.list = item_list_rest(t, item, skip + before);
+	limb_add(limb, &part);
+	limb_add_read(t, limb, item, skip + len - behind, behind);
+}
+
+/* ---- extents ---- */
+
+static Branch *
+extent_part(Tree *t, const Branch *b, uint32 start, uint32 len)
+{
+	Branch	   *part = branch_new(t, SLICED_CHILD_EXTENT);
+
+	part->objid = b->objid;
+	part->seq = b->seq + start;
+	part->len = len;
+	part->trimmed = b->trimmed;
+	if (start == 0 && b->info.len <= len)
+		part->info = b->info;
+	return part;
+}
+
+/* Add a part of an item that is a run of 'part' now, which begins at byte 'at' of the extent. */
+static void
+add_part_of_extent(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len, Branch *part,
+				   uint32 at)
+{
+	Limb		items = {0};
+
+	limb_add_part(t, &items, item, skip, len);
+	for (int i = 0; i < items.nitems; i++)
+	{
+		LimbItem	added = items.items[i];
+
+		if (added.branch != NULL)
+		{
+			added.branch = part;
+			added.start -= at;
+		}
+		limb_add(limb, &added);
+	}
+}
+
+void
+extent_divide(Tree *t, Limb *limb, Branch *b, uint32 at, Branch **before, Branch **behind)
+{
+	LimbItem   *old = limb->items;
+	int			n = limb->nitems;
+
+	*before = extent_part(t, b, 0, at);
+	*behind = extent_part(t, b, at, b->len - at);
+	b->divided = true;
+	limb_clear(limb);
+	for (int i = 0; i < n; i++)
+	{
+		const LimbItem *item = &old[i];
+		uint32		first = item->start >= at ? 0 : Min(item->len, at - item->start);
+
+		if (item->branch != b)
+		{
+			limb_add(limb, item);
+			continue;
+		}
+		add_part_of_extent(t, limb, item, 0, first, *before, 0);
+		add_part_of_extent(t, limb, item, first, item->len - first, *behind, at);
+	}
+	pfree(old);
+}
+
 /* ---- applying edits ---- */
 
 /* Literals that are too long for a node become slices. */
@@ -83,6 +237,86 @@ move_long_literals(Tree *t, Limb *limb)
 	}
 }
 
+static bool
+read_words(void *arg, uint32 start, uint32 len, char *dst)
+{
+	memcpy(dst, (const char *) arg + start, len);
+	return true;
+}
+
+/* Where did the value before byte 'at' of a list of the limb's content end? */
+static uint32
+list_find_end(const LimbItem *list, uint32 at, ListSource *content)
+{
+	SlicedList	now = list->list;
+	uint32		end;
+
+	if (list->bytes == NULL)
+	{
+		sliced_list_find_end(&list->list, at, read_list, content, &end);
+		return end;
+	}
+	now.end += now.delta;
+	sliced_list_find_end(&now, at, read_words, unconstify(char *, list->bytes), &end);
+	return (end - now.delta) & SLICED_LIST_BITS;
+}
+
+/*
+ * A list of the node's content has moved: add 'len' bytes of it, from its byte 'at' on.
+ * They are in 'item' from byte 'skip' on, as far as that goes.  Returns how many have
+ * been added.
+ */
+static uint32
+add_list(Tree *t, Limb *limb, Limb *before, const LimbItem *list, uint32 at, const LimbItem *item,
+		 uint32 skip, uint32 len)
+{
+	ListSource	source = {.tree = t, .limb = before, .start = list->start};
+	uint32		n = Min(len, item->len - skip);
+	bool		whole = n >= sizeof(SlicedListWord);
+	LimbItem	part = *item;
+	char	   *bytes;
+
+	n = whole ? n - n % sizeof(SlicedListWord) : Min(len, sizeof(SlicedListWord));
+	part.len = n;
+	part.start += skip;
+	part.is_list = true;
+	whole &= n > COST_RUN + COST_LIST && item->branch != NULL &&
+		!(item->is_list && skip % sizeof(SlicedListWord) != 0);
+	if (whole)
+	{
+		uint32		end = list_find_end(list, at, &source);
+
+		part.list = sliced_list_rest(&list->list, at, end);
+		if (item->is_list)
+		{
+			/* what has moved before moves once, from where it was at first */
+			part.list.end = item_list_rest(t, item, skip).end;
+			part.list.delta = (item->list.delta + list->list.delta) & SLICED_LIST_BITS;
+			/*
+			 * But if what is in front has got longer meanwhile, and the value of the first end
+			 * shorter for it, that word has another length than in the list as it was.
+			 */
+			if (((part.list.end + item->list.delta - end) & SLICED_LIST_BITS) != 0)
+			{
+				whole = false;
+				n = Min(n, SLICED_LIST_STRIDE * sizeof(SlicedListWord));
+			}
+		}
+	}
+	if (whole)
+	{
+		limb_add(limb, &part);
+		return n;
+	}
+	bytes = palloc(n);
+	if (list->bytes != NULL)
+		memcpy(bytes, list->bytes + at, n);
+	else
+		sliced_list_read(&list->list, at, n, bytes, read_list, &source);
+	limb_add(limb, &(LimbItem) {.bytes = bytes, .len = n});
+	return n;
+}
+
 /*
  * The node's content becomes what 'edits' says, in which runs of branch 'self' are runs
  * of the old content.  Those ascend.
@@ -90,6 +324,7 @@ move_long_literals(Tree *t, Limb *limb)
 void
 limb_apply(Tree *t, Limb *limb, const LimbItem *edits, int nedits, const Branch *self)
 {
+	Limb		before = *limb;
 	LimbItem   *old = limb->items;
 	int			nold = limb->nitems;
 	uint32	   *dropped = palloc((nold + 1) * sizeof(uint32));
@@ -111,25 +346,24 @@ limb_apply(Tree *t, Limb *limb, const LimbItem *edits, int nedits, const Branch 
 		}
 		while (left > 0)
 		{
-			LimbItem	item = old[at];
 			uint32		skip = start - begin;
+			uint32		n;
 
 			Assert(start >= begin);
-			if (skip >= item.len)
+			if (skip >= old[at].len)
 			{
-				begin += item.len;
+				begin += old[at].len;
 				at++;
 				continue;
 			}
-			item.len = Min(left, item.len - skip);
-			if (item.branch != NULL)
-				item.start += skip;
+			n = Min(left, old[at].len - skip);
+			if (edits[i].is_list)
+				n = add_list(t, limb, &before, &edits[i], edits[i].len - left, &old[at], skip, left);
 			else
-				item.bytes += skip;
-			limb_add(limb, &item);
-			dropped[at] -= item.len;
-			start += item.len;
-			left -= item.len;
+				limb_add_part(t, limb, &old[at], skip, n);
+			dropped[at] -= Min(n, dropped[at]);
+			start += n;
+			left -= n;
 		}
 	}
 	for (int i = 0; i < nold; i++)

@@ -9,6 +9,12 @@
 
 #include "tree/limbs.h"
 
+/* Add bytes [skip, skip + len) of an item. */
+extern void limb_add_part(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len);
+
+/* The same as literal bytes. */
+extern void limb_add_read(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len);
+
 /* Copy bytes [start, start + len) of the limb's content. */
 extern void limb_read(Tree *t, Limb *limb, uint32 start, uint32 len, char *dst);
 
@@ -20,8 +26,15 @@ extern void limb_replace_items(Limb *limb, int first, int last, const Branches *
 
 /*
  * Make the limb's content what 'edits' says.  Runs of branch 'self' in there are runs of
- * the old content, and ascend.
+ * the old content, and ascend; some may be lists that have moved.
  */
 extern void limb_apply(Tree *t, Limb *limb, const LimbItem *edits, int nedits, const Branch *self);
+
+/*
+ * Divide an extent, which has runs in the limb alone, at byte 'at' of it, where a slice
+ * begins.  A part that has no runs then is dropped at the end.
+ */
+extern void extent_divide(Tree *t, Limb *limb, Branch *b, uint32 at, Branch **before,
+						  Branch **behind);
 
 #endif

@@ -9,8 +9,8 @@
 
 /* ---- branches ---- */
 
-static Branch *
-branch_make(Tree *t, SlicedChildKind kind)
+Branch *
+branch_new(Tree *t, SlicedChildKind kind)
 {
 	Branch	   *b = palloc0(sizeof(Branch));
 
@@ -26,7 +26,7 @@ branch_make(Tree *t, SlicedChildKind kind)
 Branch *
 branch_new_extent(Tree *t, const char *bytes, uint32 len)
 {
-	Branch	   *b = branch_make(t, SLICED_CHILD_EXTENT);
+	Branch	   *b = branch_new(t, SLICED_CHILD_EXTENT);
 
 	b->is_new = true;
 	b->bytes = bytes;
@@ -37,7 +37,7 @@ branch_new_extent(Tree *t, const char *bytes, uint32 len)
 Branch *
 branch_new_node(Tree *t, Branch *slice)
 {
-	Branch	   *b = branch_make(t, SLICED_CHILD_NODE);
+	Branch	   *b = branch_new(t, SLICED_CHILD_NODE);
 
 	b->is_new = true;
 	b->limb = palloc0(sizeof(Limb));
@@ -89,7 +89,7 @@ limb_decode(Tree *t, const Branch *b, const char *bytes, uint32 size)
 			branches[i] = slice;
 			continue;
 		}
-		branches[i] = branch_make(t, child->kind);
+		branches[i] = branch_new(t, child->kind);
 		branches[i]->depth = b->depth + 1;
 		branches[i]->height = child->height;
 		branches[i]->objid = child->objid;
@@ -107,7 +107,8 @@ limb_decode(Tree *t, const Branch *b, const char *bytes, uint32 size)
 
 		limb_add(limb, &(LimbItem) {
 			.branch = item->bytes == NULL ? branches[item->child] : NULL,
-			.bytes = item->bytes, .start = item->start, .len = item->len
+			.bytes = item->bytes, .start = item->start, .len = item->len,
+			.is_list = item->is_list, .list = item->list
 		});
 	}
 	if (limb->owns)
@@ -170,7 +171,7 @@ limb_add(Limb *limb, const LimbItem *item)
 			join_literals(last, item);
 			return;
 		}
-		if (last->start + last->len == item->start)
+		if (last->start + last->len == item->start && !last->is_list && !item->is_list)
 		{
 			last->len += item->len;
 			return;
@@ -243,51 +244,13 @@ limb_cost(Tree *t, Limb *limb)
 uint32
 limb_edits_cost(Tree *t, Limb *limb)
 {
-	return limb_cost(t, limb) - limb_children(t, limb) * (COST_CHILD + COST_RUN);
-}
+	uint32		cost = 0;
 
-/* ---- extents ---- */
-
-static Branch *
-extent_part(Tree *t, const Branch *b, uint32 start, uint32 len)
-{
-	Branch	   *part = branch_make(t, SLICED_CHILD_EXTENT);
-
-	part->objid = b->objid;
-	part->seq = b->seq + start;
-	part->len = len;
-	part->trimmed = b->trimmed;
-	if (start == 0 && b->info.len <= len)
-		part->info = b->info;
-	return part;
-}
-
-void
-extent_divide(Tree *t, Limb *limb, Branch *b, uint32 at, Branch **before, Branch **behind)
-{
-	LimbItem   *old = limb->items;
-	int			n = limb->nitems;
-
-	*before = extent_part(t, b, 0, at);
-	*behind = extent_part(t, b, at, b->len - at);
-	b->divided = true;
-	limb_clear(limb);
-	for (int i = 0; i < n; i++)
-	{
-		LimbItem	item = old[i];
-		uint32		first = item.start >= at ? 0 : Min(item.len, at - item.start);
-
-		if (item.branch != b)
-		{
-			limb_add(limb, &item);
-			continue;
-		}
-		limb_add(limb, &(LimbItem) {.branch = *before, .start = item.start, .len = first});
-		limb_add(limb, &(LimbItem) {
-			.branch = *behind, .start = item.start + first - at, .len = item.len - first
-		});
-	}
-	pfree(old);
+	limb_find_spans(t, limb);
+	for (int i = 0; i < limb->nitems; i++)
+		if (limb->items[i].branch == NULL || limb->items[i].branch->first != i)
+			cost += item_cost(&limb->items[i]);
+	return cost;
 }
 
 /* ---- the end ---- */
@@ -370,7 +333,8 @@ limb_encode(Tree *t, Limb *limb, uint32 objid, uint32 *size)
 		}
 		node.items[i] = (SlicedItem) {
 			.bytes = item->bytes, .child = b != NULL ? b->first : 0,
-			.start = item->start, .len = item->len
+			.start = item->start, .len = item->len,
+			.is_list = item->is_list, .list = item->list
 		};
 	}
 	*size = sliced_node_size(&node, objid);

@@ -14,6 +14,7 @@
 
 /* About what they take when encoded. */
 #define COST_RUN		4
+#define COST_LIST		8
 #define COST_LITERAL	2
 #define COST_CHILD		9
 
@@ -50,9 +51,11 @@ typedef struct Branches
 typedef struct LimbItem
 {
 	Branch	   *branch;			/* NULL: literal bytes */
-	const char *bytes;
+	const char *bytes;			/* those; or what a list is now, if that is at hand */
 	uint32		start;
 	uint32		len;
+	bool		is_list;		/* of the branch: it has moved */
+	SlicedList	list;
 } LimbItem;
 
 struct Limb
@@ -77,10 +80,14 @@ typedef struct Tree
 static inline uint32
 item_cost(const LimbItem *item)
 {
-	return item->branch != NULL ? COST_RUN : COST_LITERAL + item->len;
+	return item->branch == NULL ? COST_LITERAL + item->len :
+		COST_RUN + (item->is_list ? COST_LIST : 0);
 }
 
 /* ---- branches ---- */
+
+/* One that is to be filled in. */
+extern Branch *branch_new(Tree *t, SlicedChildKind kind);
 
 extern Branch *branch_new_extent(Tree *t, const char *bytes, uint32 len);
 
@@ -116,15 +123,6 @@ extern uint32 limb_nodes(Tree *t, Limb *limb);
 /* What it takes, and what its edits take: all but one run of each child. */
 extern uint32 limb_cost(Tree *t, Limb *limb);
 extern uint32 limb_edits_cost(Tree *t, Limb *limb);
-
-/* ---- extents ---- */
-
-/*
- * Divide an extent, which has runs in the limb alone, at byte 'at' of it, where a slice
- * begins.  A part that has no runs then is dropped at the end.
- */
-extern void extent_divide(Tree *t, Limb *limb, Branch *b, uint32 at, Branch **before,
-						  Branch **behind);
 
 /* ---- the end ---- */
 

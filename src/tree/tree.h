@@ -49,7 +49,7 @@ typedef struct SlicedTreeSlice
 	uint32		stored;			/* bytes when compressed */
 } SlicedTreeSlice;
 
-/* Where a tree's rows are.  What is said to raise errors is for changes only. */
+/* Where a tree's rows are.  What raises errors is for changes only. */
 typedef struct SlicedTreeStore
 {
 	void	   *arg;
@@ -58,8 +58,8 @@ typedef struct SlicedTreeStore
 	bool		keeps;
 	/* The slice that has a byte of an object.  Raises errors. */
 	SlicedTreeSlice (*slice) (void *arg, uint32 objid, uint32 pos);
-	/* Bytes of an object.  Raises errors. */
-	void		(*read) (void *arg, uint32 objid, uint32 start, uint32 len, char *dst);
+	/* Bytes of an object. */
+	SlicedDamage (*read) (void *arg, uint32 objid, uint32 start, uint32 len, char *dst);
 	/* Raise an error: something is wrong with a node, or an extent. */
 	void		(*damaged) (void *arg, uint32 objid, int32 seq, SlicedDamage damage);
 } SlicedTreeStore;
@@ -93,6 +93,8 @@ typedef struct SlicedTreeWalk
 {
 	const SlicedTreeStore *store;
 	SlicedDamage damage;		/* that has ended the walk */
+	char	   *words;			/* of a list: the piece is */
+	int			above;			/* levels above the first */
 	int			depth;			/* levels that it is in */
 	int			nlevels;		/* levels that have nodes */
 	SlicedTreeLevel levels[SLICED_TREE_DEPTH];
@@ -125,12 +127,17 @@ extern void sliced_tree_names(const SlicedTreeStore *store, const SlicedNode *ro
 
 /* ---- changing: change.c ---- */
 
-/* A run of the new value: of the old one (bytes is NULL), or new bytes. */
+/*
+ * A run of the new value: of the old one (bytes is NULL), or new bytes, which may be a
+ * list of the old value that has moved.
+ */
 typedef struct SlicedTreeRun
 {
 	const char *bytes;
 	uint32		start;
 	uint32		len;
+	bool		is_list;
+	SlicedList	list;
 } SlicedTreeRun;
 
 /* What a change writes: bytes are a node's, or those that slices are made of. */

@@ -61,7 +61,8 @@ sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store, const char 
 	SlicedChild none = {.len = 0};
 
 	walk->store = store;
-	walk->depth = walk->nlevels = 0;
+	walk->depth = walk->nlevels = walk->above = 0;
+	walk->words = NULL;
 	walk->damage = load(walk, &name, &none, bytes, size);
 	if (walk->damage == SLICED_SOUND)
 		walk->damage = enter(walk, start, len);
@@ -83,7 +84,7 @@ descend(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedChild *c
 
 	if (walk->nlevels > walk->depth && below->objid == child->objid && below->seq == child->seq)
 		return enter(walk, start, len);
-	if (walk->depth == SLICED_TREE_DEPTH)
+	if (walk->above + walk->depth == SLICED_TREE_DEPTH)
 		return SLICED_NODE_IMPOSSIBLE;
 	forget(walk, walk->depth);
 	damage = store->node(store->arg, child->objid, child->seq, &bytes, &size);
@@ -99,10 +100,92 @@ descend(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedChild *c
 	return damage == SLICED_SOUND ? enter(walk, start, len) : damage;
 }
 
+/* ---- lists that have moved ---- */
+
+/* The child that is a list, for those who read its words. */
+typedef struct ListSource
+{
+	const SlicedTreeWalk *walk;
+	const SlicedTreeLevel *level;
+	const SlicedChild *child;
+	uint32		start;			/* of the list, in the child */
+	SlicedDamage damage;
+} ListSource;
+
+/* Read what a node has below it: by a walk of its own. */
+static SlicedDamage
+read_node(const ListSource *source, uint32 start, uint32 len, char *dst)
+{
+	SlicedTreeWalk *walk = palloc(sizeof(SlicedTreeWalk));
+	const SlicedTreeStore *store = source->walk->store;
+	SlicedTreeLevel top = {.slice = source->level->slice};
+	SlicedTreePiece piece;
+	SlicedDamage damage;
+
+	walk->store = store;
+	walk->depth = walk->nlevels = 0;
+	walk->above = source->walk->above + source->walk->depth;
+	walk->words = NULL;
+	walk->damage = SLICED_SOUND;
+	damage = descend(walk, &top, source->child, start, len);
+	while (damage == SLICED_SOUND && sliced_tree_next(walk, &piece))
+	{
+		if (piece.bytes != NULL)
+			memcpy(dst, piece.bytes, piece.len);
+		else
+			damage = store->read(store->arg, piece.objid, piece.start, piece.len, dst);
+		dst += piece.len;
+	}
+	if (damage == SLICED_SOUND)
+		damage = walk->damage;
+	forget(walk, 0);
+	pfree(walk);
+	return damage;
+}
+
+static bool
+read_list(void *arg, uint32 start, uint32 len, char *dst)
+{
+	ListSource *source = arg;
+	const SlicedTreeStore *store = source->walk->store;
+	const SlicedChild *child = source->child;
+
+	start += source->start;
+	if (child->kind == SLICED_CHILD_NODE)
+		source->damage = read_node(source, start, len, dst);
+	else
+		source->damage = store->read(store->arg, child->objid, child->seq + start, len, dst);
+	return source->damage == SLICED_SOUND;
+}
+
+/* Bytes [start, start + len) of a list, as literal ones. */
+static SlicedDamage
+list_piece(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedItem *item,
+		   const SlicedChild *child, uint32 start, uint32 len, SlicedTreePiece *piece)
+{
+	ListSource	source = {walk, level, child, item->start};
+
+	walk->words = palloc(len);
+	sliced_list_read(&item->list, start, len, walk->words, read_list, &source);
+	*piece = (SlicedTreePiece) {.bytes = walk->words, .len = len};
+	return source.damage;
+}
+
+static void
+forget_words(SlicedTreeWalk *walk)
+{
+	if (walk->words != NULL)
+		pfree(walk->words);
+	walk->words = NULL;
+}
+
+/* ---- pieces ---- */
+
 /* The walk ends here. */
 static bool
 stop(SlicedTreeWalk *walk, SlicedDamage damage)
 {
+	forget_words(walk);
 	forget(walk, 0);
 	walk->depth = 0;
 	walk->damage = damage;
@@ -112,6 +195,7 @@ stop(SlicedTreeWalk *walk, SlicedDamage damage)
 bool
 sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 {
+	forget_words(walk);
 	while (walk->depth > 0)
 	{
 		SlicedTreeLevel *level = &walk->levels[walk->depth - 1];
@@ -139,6 +223,13 @@ sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 			return true;
 		}
 		child = &level->node.children[item->child];
+		if (item->is_list)
+		{
+			SlicedDamage damage = list_piece(walk, level, item, child->kind == SLICED_CHILD_BORROWED ?
+											 &level->slice : child, skip, len, piece);
+
+			return damage == SLICED_SOUND || stop(walk, damage);
+		}
 		owned = child->kind == SLICED_CHILD_BORROWED || (level->node.owns && item->child == 0);
 		if (child->kind == SLICED_CHILD_NODE)
 		{

@@ -2,7 +2,7 @@
  * fuzz_jsonb.c
  *	  Bytes that are taken for jsonb: looked into, cut, and compared with others.
  *
- * Links: toaster/jsonb/tree toaster/jsonb/layout toaster/jsonb/difference store/rope value/common_runs value/anchors value/same_bytes
+ * Links: toaster/jsonb/tree toaster/jsonb/layout toaster/jsonb/difference toaster/jsonb/entries store/rope value/common_runs value/anchors value/same_bytes
  */
 #include "postgres.h"
 

@@ -5,7 +5,7 @@
  * What comes of it is described by ropes, whose bytes must be there.  If document and new
  * value are as core makes them, then so is the result.
  *
- * Links: toaster/jsonb/tree toaster/jsonb/edit toaster/jsonb/difference toaster/jsonb/arguments toaster/jsonb/part toaster/jsonb/combine_functions toaster/jsonb/edit_functions store/rope value/common_runs value/anchors value/same_bytes
+ * Links: toaster/jsonb/tree toaster/jsonb/edit toaster/jsonb/entries toaster/jsonb/difference toaster/jsonb/arguments toaster/jsonb/part toaster/jsonb/combine_functions toaster/jsonb/edit_functions store/rope value/common_runs value/anchors value/same_bytes
  */
 #include "postgres.h"
 

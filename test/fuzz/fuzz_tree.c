@@ -69,7 +69,7 @@ slice(void *arg, uint32 objid, uint32 pos)
 	return (SlicedTreeSlice) {pos - pos % SLICE, SLICE, SLICE / 2};
 }
 
-static void
+static SlicedDamage
 read_extent(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 {
 	for (int k = 0; changed != NULL && objid == NEW && k < changed->nwrites; k++)
@@ -79,11 +79,12 @@ read_extent(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 		if (w->name.kind == SLICED_CHILD_EXTENT && start >= w->name.seq && start + len <= w->name.seq + w->size)
 		{
 			memcpy(dst, w->bytes + start - w->name.seq, len);
-			return;
+			return SLICED_SOUND;
 		}
 	}
 	for (uint32 i = 0; i < len; i++)
 		dst[i] = (objid * 31 + start + i) * 7;
+	return SLICED_SOUND;
 }
 
 static const SlicedTreeStore store = {
@@ -147,6 +148,18 @@ run(void *arg)
 
 		if (keep > 0)
 			runs[nruns++] = (SlicedTreeRun) {NULL, at, keep};
+		/* some of it as a list that has moved */
+		if (keep % 4 == 0 && keep > 0 && n >= 24)
+		{
+			SlicedTreeRun *run = &runs[nruns - 1];
+			char	   *words = memcpy(palloc(keep), old + at, keep);
+
+			run->is_list = true;
+			run->list = (SlicedList) {at * 5, keep * 3, (uint8) in->edits[i + 1] % 32};
+			sliced_list_move(words, keep, &run->list);
+			run->bytes = words;
+			n = 0;
+		}
 		if (n > 0)
 			runs[nruns++] = (SlicedTreeRun) {"thirty-two bytes, or some of them", 0, n};
 		at = Min(len, at + keep + ((uint8) in->edits[i + 1] >> 5) * 4);

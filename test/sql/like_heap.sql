@@ -15,5 +15,6 @@ CREATE EXTENSION IF NOT EXISTS pg_sliced;
 \! "$PG_ABS_SRCDIR"/like_heap/run since_18
 \! "$PG_ABS_SRCDIR"/like_heap/run since_19
 \! "$PG_ABS_SRCDIR"/like_heap/run edits
+\! "$PG_ABS_SRCDIR"/like_heap/run lists
 \! "$PG_ABS_SRCDIR"/like_heap/run differences
 \! "$PG_ABS_SRCDIR"/like_heap/run parts

@@ -59,6 +59,10 @@ DO $$ BEGIN FOR i IN 1..40 LOOP
 END LOOP; END $$;
 DO $$ BEGIN FOR i IN 1..300 LOOP UPDATE docs SET d = overlay(d PLACING 'edit ' || i::text::bytea FROM 4999 * i % 29000 + 1) WHERE id = 2; END LOOP; END $$;
 UPDATE docs SET d = d || 'behind the root'::bytea WHERE id = 2;
+-- with a list of entries that has moved
+INSERT INTO docs (id, doc) SELECT 90, jsonb_agg(repeat('abc', i % 7)) FROM generate_series(1, 3000) i;
+UPDATE docs SET doc = doc - 100 WHERE id = 90;
+UPDATE docs SET doc = jsonb_set(doc, '{50}', '"longer than before"') WHERE id = 90;
 SET sliced.compression = zstd;
 INSERT INTO docs (id, doc) SELECT i, jsonb_build_object('name', 'the name of ' || md5(i::text), 'text', 'a text that all have in common but for ' || md5(i::text),
     'state', 'ordered', 'items', (SELECT jsonb_agg(jsonb_build_object('number', md5((i * k)::text), 'what', 'an item of the catalogue')) FROM generate_series(1, 9) k))
@@ -192,7 +196,7 @@ DETAIL:  The library of this server knows format version 1.
 HINT:  Install the newer release again: it reads what older ones have stored.' "a value of a newer format"
 sql -c "UPDATE pg_proc SET prosrc = 'sliced_of_2_0' WHERE oid = 'sliced.inspect'::regproc"
 is "$(sql -c 'SELECT sliced.inspect(1)' 2>&1 | sed -E 's/in file.*/in file/')" 'ERROR:  could not find function "sliced_of_2_0" in file' "a function of a newer release"
-is "$(sql -c 'SELECT count(*), sum(length(body)) > 0 FROM docs' -c "UPDATE docs SET body = body || 'x' WHERE id = 1")" '1210|t' "then tables can be used"
+is "$(sql -c 'SELECT count(*), sum(length(body)) > 0 FROM docs' -c "UPDATE docs SET body = body || 'x' WHERE id = 1")" '1211|t' "then tables can be used"
 is "$(as_told update)" 'NOTICE:  version "1.0" of extension "pg_sliced" is already installed' "ALTER EXTENSION UPDATE"
 
 # ---- damage ----
@@ -214,7 +218,7 @@ is "$(sql -c 'SELECT id, count(*) > 10, count(part) BETWEEN CASE id WHEN 3 THEN 
 is "$(as_told replace '')" "" "damaged values are replaced, and nothing is wrong any more"
 parts="SELECT id, start, substr(body, start, 8192) AS part FROM (SELECT id, body, generate_series(1, length(body), 8192) AS start FROM docs) d WHERE id IN (3, 9)"
 is "$(comm -23 <(sql -c 'SELECT id, start, part FROM rescued WHERE part IS NOT NULL' | sort) <(sql -d leave -c "$parts" | sort))" "" "each is what it was"
-is "$(sql -c 'VACUUM FULL docs' -c 'SELECT count(*), count(body) FROM docs')" '1210|10' "VACUUM FULL works again"
+is "$(sql -c 'VACUUM FULL docs' -c 'SELECT count(*), count(body) FROM docs')" '1211|10' "VACUUM FULL works again"
 
 # a page of the toast relation is overwritten
 path=$(sql -c "SELECT current_setting('data_directory') || '/' || pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = 'docs'::regclass" -c CHECKPOINT)

@@ -79,7 +79,7 @@ store_slice(void *arg, uint32 objid, uint32 pos)
 	return (SlicedTreeSlice) {r->seq, r->len, r->len * 35 / 100 + 20};
 }
 
-static void
+static SlicedDamage
 store_read(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 {
 	while (len > 0)
@@ -92,6 +92,7 @@ store_read(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 		len -= n;
 		dst += n;
 	}
+	return SLICED_SOUND;
 }
 
 static void
@@ -414,6 +415,10 @@ static const SlicedTreeLimits tiny = {
 	.literals = 24, .leaf = 60, .children = 4, .longest = 20, .stored_per_leaf = 40, .small = 30, .nsmall = 4
 };
 
+static const SlicedTreeLimits usual = {
+	.literals = 200, .leaf = 1000, .children = 16, .longest = 256, .stored_per_leaf = 4096, .small = 8192, .nsmall = 6
+};
+
 static void
 random_changes(void)
 {
@@ -497,6 +502,217 @@ many_edits(void)
 	}
 }
 
+/* ---- lists that move ---- */
+
+#define LIST_AT		8			/* where it begins in the value */
+#define MAX_WORDS	4000
+
+typedef struct List
+{
+	uint32		n;
+	uint32		lengths[MAX_WORDS];
+	uint32		types[MAX_WORDS];
+} List;
+
+static char *
+list_encode(const List *list)
+{
+	char	   *bytes = palloc(MAX_WORDS * sizeof(SlicedListWord));
+	uint32		end = 0;
+
+	for (uint32 i = 0; i < list->n; i++)
+	{
+		SlicedListWord word;
+
+		end += list->lengths[i];
+		word = list->types[i] << 28 | (i % 32 == 0 ? SLICED_LIST_END | end : list->lengths[i]);
+		memcpy(bytes + i * sizeof(word), &word, sizeof(word));
+	}
+	return bytes;
+}
+
+/* Replace 'old' words from number 'at' on by 'new' others. */
+static void
+list_splice(List *list, uint32 at, uint32 old, uint32 new)
+{
+	memmove(list->lengths + at + new, list->lengths + at + old, (list->n - at - old) * sizeof(uint32));
+	memmove(list->types + at + new, list->types + at + old, (list->n - at - old) * sizeof(uint32));
+	list->n += new - old;
+	for (uint32 i = at; i < at + new; i++)
+	{
+		list->lengths[i] = rnd(200);
+		list->types[i] = rnd(8);
+	}
+}
+
+static uint32
+list_end(const List *list, uint32 n)
+{
+	uint32		end = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		end += list->lengths[i];
+	return end;
+}
+
+/* A value of some bytes, the list, and others. */
+static void
+list_value_make(Value *v, List *list, uint32 n, uint32 behind)
+{
+	list->n = 0;
+	list_splice(list, 0, 0, n);
+	value_make(v, LIST_AT + n * sizeof(SlicedListWord) + behind);
+	nrows = 0;
+	memcpy(v->bytes + LIST_AT, list_encode(list), n * sizeof(SlicedListWord));
+	add_extent(v->id, 0, v->bytes, v->len);
+}
+
+/* Describe words of the list by those that were at byte 'old' of the value where they are the same. */
+static int
+list_runs(const Value *v, SlicedTreeRun *runs, const char *words, uint32 len, uint32 old)
+{
+	int			nruns = 0;
+
+	for (uint32 i = 0, same; i < len; i += same)
+	{
+		for (same = 0; i + same < len && memcmp(words + i + same, v->bytes + old + i + same, 4) == 0; same += 4)
+			;
+		if (same > 0)
+			runs[nruns++] = (SlicedTreeRun) {.start = old + i, .len = same};
+		else
+		{
+			runs[nruns++] = (SlicedTreeRun) {.bytes = words + i, .len = 4};
+			same = 4;
+		}
+	}
+	return nruns;
+}
+
+/*
+ * Change some words, and now and then something behind the list.  What is behind them in it
+ * moves as one, or word by word.
+ */
+static uint32
+list_change(Value *v, const SlicedTreeLimits *limits, List *list, uint32 at, uint32 old, uint32 new,
+			bool as_one)
+{
+	static SlicedTreeRun runs[MAX_WORDS + 6];
+	int			nruns = 0;
+	uint32		behind = LIST_AT + list->n * sizeof(SlicedListWord);
+	uint32		end = list_end(list, at + old);
+	uint32		left_out = rnd(3) == 0 ? rnd(9) : 0;
+	uint32		rest = LIST_AT + (at + old) * sizeof(SlicedListWord);
+	char	   *words;
+
+	left_out = Min(left_out, v->len - behind);
+	list_splice(list, at, old, new);
+	words = list_encode(list);
+	runs[nruns++] = (SlicedTreeRun) {.len = LIST_AT + at * sizeof(SlicedListWord)};
+	if (new > 0)
+		runs[nruns++] = (SlicedTreeRun) {
+			.bytes = words + at * sizeof(SlicedListWord), .len = new * sizeof(SlicedListWord)
+		};
+	if (!as_one)
+		nruns += list_runs(v, runs + nruns, words + (at + new) * sizeof(SlicedListWord), behind - rest, rest);
+	else if (rest < behind)
+		runs[nruns++] = (SlicedTreeRun) {
+			.bytes = words + (at + new) * sizeof(SlicedListWord), .start = rest, .len = behind - rest,
+			.is_list = true, .list = {
+				end, (list_end(list, at + new) - end) & SLICED_LIST_BITS, (at + new) % SLICED_LIST_STRIDE
+			}
+		};
+	if (rnd(4) == 0)
+		runs[nruns++] = (SlicedTreeRun) {.bytes = "what is new behind it", .len = 1 + rnd(21)};
+	if (behind + left_out < v->len)
+		runs[nruns++] = (SlicedTreeRun) {.start = behind + left_out, .len = v->len - behind - left_out};
+	return value_change(v, limits, runs, nruns);
+}
+
+/* A value gets longer and another one shorter: the end that is in a word between them stays. */
+static void
+list_change_two(Value *v, List *list)
+{
+	static SlicedTreeRun runs[MAX_WORDS + 2];
+	uint32		behind = LIST_AT + list->n * sizeof(SlicedListWord);
+	uint32		end = rnd(list->n / SLICED_LIST_STRIDE) * SLICED_LIST_STRIDE + SLICED_LIST_STRIDE;
+	uint32		longer = end - 1 - rnd(SLICED_LIST_STRIDE - 1);
+	uint32		by = rnd(20);
+	int			nruns = 0;
+
+	if (end >= list->n || list->lengths[end] < by)
+		return;
+	list->lengths[longer] += by;
+	list->lengths[end] -= by;
+	runs[nruns++] = (SlicedTreeRun) {.len = LIST_AT};
+	nruns += list_runs(v, runs + nruns, list_encode(list), behind - LIST_AT, LIST_AT);
+	if (behind < v->len)
+		runs[nruns++] = (SlicedTreeRun) {.start = behind, .len = v->len - behind};
+	value_change(v, &tiny, runs, nruns);
+}
+
+static void
+lists_move(void)
+{
+	static List list;
+
+	for (int round = 0; round < 60; round++)
+	{
+		Value		v;
+
+		/* some slices end within a word */
+		slice_len = (64 << rnd(4)) + rnd(3);
+		list_value_make(&v, &list, rnd(700), 400 + rnd(3000));
+		for (int i = 0; i < 150; i++)
+		{
+			uint32		at = rnd(list.n + 1);
+			uint32		old = rnd(rnd(10) == 0 ? 200 : 3);
+			uint32		new = rnd(rnd(10) == 0 ? 200 : 3);
+
+			old = Min(old, list.n - at);
+			new = Min(new, MAX_WORDS - list.n);
+			list_change(&v, &tiny, &list, at, old, new, rnd(4) > 0);
+			list_change_two(&v, &list);
+			value_check(&v, 0, v.len);
+			for (int k = 0; k < 4; k++)
+			{
+				at = rnd(v.len);
+				value_check(&v, at, rnd(rnd(2) == 0 ? 40 : v.len - at + 1) % (v.len - at + 1));
+			}
+			owners_check(&v);
+			if (unit_failed_here)
+			{
+				printf("# round %d, change %d\n", round, i);
+				return;
+			}
+		}
+		value_free(&v);
+	}
+}
+
+/* It costs the same wherever it is, and how long it is does not matter. */
+static void
+lists_move_cheaply(void)
+{
+	static List list;
+	Value		v;
+	uint64		wal = 0;
+
+	slice_len = 8 * 1024;
+	list_value_make(&v, &list, 3000, 500 * 1000);
+	for (int i = 0; i < 1000; i++)
+	{
+		uint32		at = rnd(list.n);
+
+		wal += list_change(&v, &usual, &list, at, rnd(2), 1, true);
+		if (list.n > MAX_WORDS - 10)
+			list_change(&v, &usual, &list, 0, 900, 0, true);
+	}
+	value_check(&v, 0, v.len);
+	owners_check(&v);
+	check(wal / 1000 < 900);
+	value_free(&v);
+}
+
 /* Slices of which nothing is needed go, and those of which little is are copied. */
 static void
 gaps_are_freed(void)
@@ -513,10 +729,6 @@ gaps_are_freed(void)
 	check(owners_check(&v).named < 50 + 64);
 	value_free(&v);
 }
-
-static const SlicedTreeLimits usual = {
-	.literals = 200, .leaf = 1000, .children = 16, .longest = 256, .stored_per_leaf = 4096, .small = 8192, .nsmall = 6
-};
 
 /* A slice with very many edits is written anew. */
 static void
@@ -615,6 +827,8 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	run_test(random_changes);
 	run_test(many_edits);
+	run_test(lists_move);
+	run_test(lists_move_cheaply);
 	run_test(gaps_are_freed);
 	run_test(slices_wear_out);
 	run_test(long_values_stay);

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "miscadmin.h"
 #include "toaster/jsonb/difference.h"
+#include "toaster/jsonb/entries.h"
 #include "toaster/jsonb/tree.h"
 #include "value/common_runs.h"
 #include "value/document.h"
@@ -160,6 +161,35 @@ common_elements(DocumentComparison *c, const SlicedJsonbNode *old, const NewCont
 	return n;
 }
 
+/* Add all that is in front of the values: the header, the entries, and 'nkeys' bytes of keys. */
+static void
+add_structure(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old_len, const NewContainer *new,
+			  uint32 nkeys)
+{
+	uint32		entries = new->nentries * sizeof(JEntry);
+	uint32		structure = sizeof(uint32) + entries + nkeys;
+	uint32		at = old->at + sizeof(uint32);
+
+	if (Min(new->nentries, old->nentries) * sizeof(JEntry) < SLICED_LIST_WORTH)
+	{
+		sliced_rope_add_similar(c->rope, (char *) new->container, structure,
+								sliced_document_need(c->doc, old->at, Min(structure, old_len)),
+								Min(structure, old_len), c->old, old->at);
+		return;
+	}
+	if (new->container->header == old->header)
+		sliced_rope_add_rope(c->rope, c->old, old->at, sizeof(uint32));
+	else
+		sliced_rope_add_bytes(c->rope, (char *) new->container, sizeof(uint32));
+	sliced_entries_add(c->rope,
+					   &(SlicedEntries) {(char *) new->container->children, new->nentries},
+					   &(SlicedEntries) {sliced_document_need(c->doc, at, old->data - at), old->nentries},
+					   c->old, at);
+	nkeys = Min(nkeys, old->at + old_len - old->data);
+	sliced_rope_add_similar(c->rope, new->data, structure - sizeof(uint32) - entries,
+							sliced_document_need(c->doc, old->data, nkeys), nkeys, c->old, old->data);
+}
+
 static void
 compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old_len, const NewContainer *new)
 {
@@ -167,7 +197,6 @@ compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old
 	uint32		key_begin = 0;
 	uint32		begin;
 	uint32		from_end;		/* how many of an array's elements to count from its end */
-	uint32		structure;
 
 	if (is_same(c, old->at, old_len, (char *) new->container, new->len))
 	{
@@ -187,10 +216,7 @@ compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old
 	c->level++;
 
 	begin = getJsonbOffset(new->container, first);
-	structure = new->data + begin - (char *) new->container;
-	sliced_rope_add_similar(c->rope, (char *) new->container, structure,
-							sliced_document_need(c->doc, old->at, Min(structure, old_len)),
-							Min(structure, old_len), c->old, old->at);
+	add_structure(c, old, old_len, new, begin);
 	from_end = sliced_node_is_object(old) || old->count == new->count ? 0 :
 		common_elements(c, old, new);
 	for (uint32 i = 0; i < new->count; i++)

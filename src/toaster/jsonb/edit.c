@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "miscadmin.h"
 #include "toaster/jsonb/edit.h"
+#include "toaster/jsonb/entries.h"
 
 static const char zeros[sizeof(uint32)];
 
@@ -238,6 +239,7 @@ sliced_node_edit(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 len,
 	uint32		nentries = node->nentries;
 	uint32		next;
 	uint32		rest;
+	uint32		begin;			/* of what changes, in the data */
 	uint32		entries_at;
 	const char *old_entries;
 
@@ -252,7 +254,7 @@ sliced_node_edit(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 len,
 	m.entries = MemoryContextAllocHuge(CurrentMemoryContext,
 									   (nentries - m.first + 1) * sizeof(JEntry));
 	m.data = sliced_rope_make(&doc->base);
-	m.end = sliced_node_begin(node, m.first);
+	m.end = begin = sliced_node_begin(node, m.first);
 	if (m.end > m.old_size)
 		sliced_document_complain(node->doc);
 	add_old_data(&m, 0, m.end);
@@ -271,8 +273,9 @@ sliced_node_edit(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 len,
 	else
 		sliced_rope_add_bytes(result, (char *) header, sizeof(uint32));
 	sliced_rope_add_rope(result, doc, node->at + sizeof(uint32), m.first * sizeof(JEntry));
-	sliced_rope_add_similar(result, (char *) m.entries, (m.nentries - m.first) * sizeof(JEntry),
-							old_entries, (next - m.first) * sizeof(JEntry), doc, entries_at);
+	sliced_entries_add(result,
+					   &(SlicedEntries) {(char *) m.entries, m.nentries - m.first, m.first, begin},
+					   &(SlicedEntries) {old_entries, next - m.first, m.first, begin}, doc, entries_at);
 	sliced_rope_add_rope(result, doc, node->at + sizeof(uint32) * (1 + next),
 						 (node->nentries - next) * sizeof(JEntry));
 	sliced_rope_add_rope(result, m.data, 0, m.data->len);

@@ -57,6 +57,8 @@ CREATE FUNCTION edits(type regtype, first int, last int, step int, len int, size
     FROM generate_series(first, last) i $$;
 CREATE FUNCTION list(n int, long int) RETURNS jsonb LANGUAGE sql AS $$
     SELECT jsonb_build_object('list', jsonb_agg(repeat('abcdefg ', long)), 'deep', jsonb '{"a": {"b": 1}}') FROM generate_series(1, n) $$;
+CREATE FUNCTION short(n int) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT jsonb_build_object('list', jsonb_agg(left(md5(i::text), i % 11)), 'deep', jsonb '{"a": {"b": 1}}') FROM generate_series(1, n) i $$;
 INSERT INTO forms (codec, name, type, value, changes)
 SELECT codec, name, type, value, edits(type, first, last, step, len, size) || more
 FROM (VALUES
@@ -70,6 +72,7 @@ FROM (VALUES
     ('lz4', 'tree lz4, numbers', 'int[]', 'numbers(4000)', 1, 85, 149, 9, 3900, ARRAY['v || 5']),
     ('zstd', 'tree zstd, document', 'jsonb', 'document(3)', 1, 60, 37, 60, 200, '{}'),
     ('lz4', 'tree lz4, characters', 'text', $$words('t', 150) || replace(words('t', 450), 'a', 'ä€𝄞')$$, 1, 60, 1499, 30, 17000, ARRAY[$$v || ' und zwar größer'$$]),
+    ('lz4', 'tree lz4, a list that has moved', 'jsonb', 'short(1500)', 1, 6, 137, 20, 700, ARRAY[$$v #- '{list,100}'$$, $$jsonb_insert(v, '{list,50}', '[1]')$$]),
     ('zstd', 'large text', 'text', $$repeat('abcdefg ', 500000)$$, 1, 320, 149993, 8, 3999000, ARRAY[$$v || ' und zwar größer'$$]),
     ('lz4', 'large document', 'jsonb', 'list(2000, 125)', 1, 300, 747, 20, 1999, '{}')) v(codec, name, type, value, first, last, step, len, size, more);
 

@@ -1,0 +1,70 @@
+/*
+ * object.c
+ *	  Reads bytes of objects here and there.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "store/cursor.h"
+#include "store/object.h"
+#include "store/slice.h"
+
+void
+sliced_objects_forget(SlicedObjects *objects)
+{
+	if (OidIsValid(objects->objid))
+		pfree(objects->raw);
+	objects->objid = InvalidOid;
+}
+
+/* Have the slice in memory that has byte 'pos'. */
+static SlicedDamage
+objects_load(SlicedObjects *objects, ToastScan *ts, Oid objid, uint32 pos)
+{
+	SlicedRow	row;
+	SlicedSlice slice;
+	uint32		start;
+	SlicedDamage damage;
+
+	if (objects->objid == objid && pos >= objects->start && pos - objects->start < objects->len)
+		return SLICED_SOUND;
+	damage = sliced_slice_find_nth(ts, objid, pos, 0, &row, &start);
+	if (damage == SLICED_SOUND)
+		damage = sliced_slice_gather(ts, &row, start, sliced_last_seq(pos + 1), &slice);
+	if (damage != SLICED_SOUND)
+		return damage;
+	sliced_objects_forget(objects);
+	objects->start = start;
+	objects->len = slice.rawlen;
+	objects->raw = MemoryContextAlloc(objects->mcxt, slice.rawlen);
+	damage = sliced_slice_decompress(&slice, 0, slice.rawlen, objects->raw);
+	if (damage == SLICED_SOUND)
+		objects->objid = objid;
+	else
+		pfree(objects->raw);
+	if (slice.buffer != NULL)
+		pfree(slice.buffer);
+	return damage;
+}
+
+SlicedDamage
+sliced_objects_read(SlicedObjects *objects, ToastScan *ts, Oid objid, uint32 start, uint32 len,
+					char *dst)
+{
+	while (len > 0)
+	{
+		SlicedDamage damage;
+		uint32		n;
+
+		CHECK_FOR_INTERRUPTS();
+		damage = objects_load(objects, ts, objid, start);
+		if (damage != SLICED_SOUND)
+			return damage;
+		n = Min(len, objects->start + objects->len - start);
+		memcpy(dst, objects->raw + (start - objects->start), n);
+		start += n;
+		len -= n;
+		dst += n;
+	}
+	return SLICED_SOUND;
+}
