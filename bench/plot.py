@@ -13,6 +13,7 @@ COLORS = {"sliced": "#1b6ca8", "loaded": "#1b6ca8", "sliced zstd": "#63b0e3",
           "sliced from sliced": "#63b0e3", "heap from sliced": "#b0b0b0", "heap": "#6e6e6e",
           "heap pglz": "#b0b0b0", "not loaded": "#b0b0b0",
           "auto": "#1b6ca8", "lz4": "#63b0e3", "zstd": "#a6d3f2", "core": "#6e6e6e",
+          "aged": "#1b6ca8", "fresh": "#63b0e3",
           "during": "#1b6ca8", "at": "#63b0e3", "alone": "#b0b0b0"}
 DASHES = {"sliced": "-", "sliced zstd": "-.", "heap": "--", "heap pglz": ":", "heap estimated": ":"}
 
