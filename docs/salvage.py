@@ -181,15 +181,17 @@ def node_bytes(objects, contents, objid, node, borrowed=b""):
     first = numbers.next()
     children = []
     for _ in range(first >> 1):
-        kind = numbers.next() & 3
-        if kind == BORROWED:
+        kind = numbers.next()
+        if kind & 3 == BORROWED:
             children.append(borrowed)
             continue
         child = (objid - numbers.next_signed()) & 0xFFFFFFFF
         seq, length = numbers.next_signed(), numbers.next()
-        if kind == EXTENT:
+        if kind & 3 == EXTENT:
             content = contents(child)[seq:seq + length]
         else:
+            if kind >> 2 == 0 and numbers.next() > 0:
+                numbers.next()      # where it was
             content = node_bytes(objects, contents, child, objects[child][seq].payload, borrowed)
         if len(content) != length:
             raise ValueError(f"row {seq} of {child} is too short, or too long")

@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "format/node.h"
+#include "storage/off.h"
 
 /* The lower two bits of an item's first number. */
 #define ITEM_BYTES	0
@@ -86,6 +87,19 @@ unfold(uint32 n)
 /* ---- decoding ---- */
 
 static bool
+get_hint(Source *s, ItemPointer hint)
+{
+	uint32		offset = get_number(s);
+	uint32		block;
+
+	if (offset == 0)
+		return true;
+	block = get_number(s);
+	ItemPointerSet(hint, block, offset);
+	return offset <= MaxOffsetNumber;
+}
+
+static bool
 get_child(Source *s, SlicedChild *child, uint32 objid, uint32 borrowed)
 {
 	uint32		kind = get_number(s);
@@ -108,7 +122,7 @@ get_child(Source *s, SlicedChild *child, uint32 objid, uint32 borrowed)
 		case SLICED_CHILD_EXTENT:
 			return child->seq >= 0 && child->len <= INT_MAX - (uint32) child->seq;
 		case SLICED_CHILD_NODE:
-			return child->seq < -1;
+			return child->seq < -1 && (child->height > 0 || get_hint(s, &child->hint));
 		default:
 			return false;
 	}
@@ -227,6 +241,14 @@ sliced_node_free(SlicedNode *node)
 /* ---- encoding ---- */
 
 static void
+put_hint(Target *t, const ItemPointerData *hint)
+{
+	put_number(t, ItemPointerGetOffsetNumberNoCheck(hint));
+	if (ItemPointerIsValid(hint))
+		put_number(t, ItemPointerGetBlockNumberNoCheck(hint));
+}
+
+static void
 put_child(Target *t, const SlicedChild *child, uint32 objid)
 {
 	put_number(t, child->height << 2 | child->kind);
@@ -235,6 +257,8 @@ put_child(Target *t, const SlicedChild *child, uint32 objid)
 	put_number(t, fold((int32) (objid - child->objid)));
 	put_number(t, fold(child->seq));
 	put_number(t, child->len);
+	if (child->kind == SLICED_CHILD_NODE && child->height == 0)
+		put_hint(t, &child->hint);
 }
 
 static void

@@ -13,6 +13,7 @@
  * 0, 1, 2, 3, 4 ...
  *
  *	child	| height << 2 | kind | id, folded: the node's object minus the child's | seq, folded | length |
+ *			and of a node of height 0 a hint where its row may be, | offset | block |, or | 0 |.
  *			a borrowed child is | kind | alone.  The height of a node that has nodes below it
  *			which do not borrow is one more than theirs at most, of others it is 0
  *	item	| length << 2 | kind | ...
@@ -41,6 +42,7 @@
 
 #include "format/damage.h"
 #include "format/list.h"
+#include "storage/itemptr.h"
 
 typedef enum SlicedChildKind
 {
@@ -56,7 +58,9 @@ typedef struct SlicedChild
 	uint32		objid;
 	int32		seq;			/* extent: where its first slice begins; node: chunk_seq */
 	uint32		len;			/* of its content */
+	ItemPointerData hint;		/* node of height 0: where its row may be */
 } SlicedChild;
+
 
 #define SLICED_NODE_HEIGHT_MAX	16
 

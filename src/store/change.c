@@ -72,11 +72,19 @@ change_load_old(Derivation *d)
 /* ---- the old value as a tree ---- */
 
 static SlicedDamage
-old_node(void *arg, uint32 objid, int32 seq, char **bytes, uint32 *size)
+old_node(void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes, uint32 *size)
 {
 	Derivation *d = arg;
 
-	return sliced_node_read(&d->ts, objid, seq, bytes, size);
+	return sliced_node_read(&d->ts, objid, seq, hint, bytes, size);
+}
+
+static void
+old_locate(void *arg, uint32 objid, int32 seq, ItemPointer hint)
+{
+	Derivation *d = arg;
+
+	sliced_node_find(&d->ts, objid, seq, hint);
 }
 
 static void
@@ -150,7 +158,7 @@ change_plan_tree(Derivation *d)
 {
 	const SlicedRope *rope = d->change->rope;
 	SlicedTreeStore store = {
-		.arg = d, .node = old_node, .slice = old_slice, .read = old_read, .damaged = old_damaged
+		.arg = d, .node = old_node, .locate = old_locate, .slice = old_slice, .read = old_read, .damaged = old_damaged
 	};
 	SlicedTreeRun *runs = palloc_extended((rope->nruns + 1) * sizeof(SlicedTreeRun), MCXT_ALLOC_HUGE);
 	uint32		size;

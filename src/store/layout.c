@@ -94,15 +94,26 @@ sliced_layout_is_cut(const SlicedLayout *layout, uint32 size)
 
 /* ---- nodes ---- */
 
+bool
+sliced_node_find(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint)
+{
+	if (sliced_scan_is_at(ts, hint, objid, seq))
+		return true;
+	sliced_scan_seek_within(ts, objid, seq, seq);
+	if (!sliced_scan_next(ts, ForwardScanDirection))
+		return false;
+	*hint = ts->tid;
+	return true;
+}
+
 SlicedDamage
-sliced_node_read(ToastScan *ts, Oid objid, int32 seq, char **bytes, uint32 *size)
+sliced_node_read(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint, char **bytes, uint32 *size)
 {
 	SlicedRow	row;
 	SlicedDamage damage;
 
 	CHECK_FOR_INTERRUPTS();
-	sliced_scan_seek_within(ts, objid, seq, seq);
-	if (!sliced_scan_next(ts, ForwardScanDirection))
+	if (!sliced_node_find(ts, objid, seq, hint))
 		return SLICED_NODE_MISSING;
 	damage = sliced_row_decode(&row, ts->data, ts->len, objid, seq);
 	if (damage == SLICED_SOUND && row.kind != SLICED_ROW_NODE)
@@ -134,7 +145,7 @@ typedef struct NodeReader
 } NodeReader;
 
 static SlicedDamage
-node_read(void *arg, uint32 objid, int32 seq, char **bytes, uint32 *size)
+node_read(void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes, uint32 *size)
 {
 	NodeReader *reader = arg;
 	KeptNode	wanted = {.name = {objid, seq}};
@@ -142,13 +153,13 @@ node_read(void *arg, uint32 objid, int32 seq, char **bytes, uint32 *size)
 	SlicedDamage damage;
 
 	if (reader->layout->nodes == NULL)
-		return sliced_node_read(reader->ts, objid, seq, bytes, size);
+		return sliced_node_read(reader->ts, objid, seq, hint, bytes, size);
 	kept = hash_search(reader->layout->nodes, &wanted.name, HASH_FIND, NULL);
 	if (kept == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reader->layout->kept_in);
 
-		damage = sliced_node_read(reader->ts, objid, seq, &wanted.bytes, &wanted.size);
+		damage = sliced_node_read(reader->ts, objid, seq, hint, &wanted.bytes, &wanted.size);
 		MemoryContextSwitchTo(old);
 		if (damage != SLICED_SOUND)
 			return damage;

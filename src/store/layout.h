@@ -58,9 +58,12 @@ extern void sliced_layout_keep_nodes(SlicedLayout *layout, MemoryContext mcxt);
  */
 extern bool sliced_layout_is_cut(const SlicedLayout *layout, uint32 size);
 
-/* Read a node; 'bytes' is palloc'd.  The scan moves. */
-extern SlicedDamage sliced_node_read(ToastScan *ts, Oid objid, int32 seq, char **bytes,
-									 uint32 *size);
+/* Find the row of a node, which may be where the hint says.  That becomes right.  The scan moves. */
+extern bool sliced_node_find(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint);
+
+/* Read it; 'bytes' is palloc'd. */
+extern SlicedDamage sliced_node_read(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint,
+									 char **bytes, uint32 *size);
 
 /* Show all rows of a value with a root, but for the head and what follows the root. */
 extern void sliced_layout_names(const SlicedLayout *layout, ToastScan *ts,

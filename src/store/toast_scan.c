@@ -12,6 +12,7 @@
 #include "access/stratnum.h"
 #include "access/subtrans.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/toast_internals.h"
 #include "access/transam.h"
 #include "access/xact.h"
@@ -192,30 +193,55 @@ row_prefetch(HeapTuple tuple)
 		__builtin_prefetch((char *) tuple->t_data + i);
 }
 
+static bool
+row_is_visible(ToastScan *ts)
+{
+	BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) ts->slot;
+	HeapTuple	tuple = bslot->base.tuple;
+
+	row_prefetch(tuple);
+	if (ts->snapshot != NULL)
+		return true;			/* it has decided */
+	return ts->visibility == SLICED_SEE_CURRENT ? row_is_current(tuple, bslot->buffer) :
+		row_is_readable(ts, tuple, bslot->buffer);
+}
+
 bool
 sliced_scan_next(ToastScan *ts, ScanDirection dir)
 {
 	while (scan_next_slot(ts, dir))
 	{
-		BufferHeapTupleTableSlot *bslot = (BufferHeapTupleTableSlot *) ts->slot;
-		HeapTuple	tuple = bslot->base.tuple;
+		HeapTuple	tuple = ((BufferHeapTupleTableSlot *) ts->slot)->base.tuple;
 
-		row_prefetch(tuple);
-		if (ts->snapshot != NULL)
-			 /* it has decided */ ;
-		else if (ts->visibility == SLICED_SEE_CURRENT)
-		{
-			if (!row_is_current(tuple, bslot->buffer))
-				continue;
-		}
-		else if (!row_is_readable(ts, tuple, bslot->buffer))
+		if (!row_is_visible(ts))
 			continue;
-
 		ts->tid = tuple->t_self;
 		sliced_toast_row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len);
 		return true;
 	}
 	return false;
+}
+
+/*
+ * A row never moves, unless the toast relation is rewritten by itself.  Then there is
+ * another one at its place, or none.
+ */
+bool
+sliced_scan_is_at(ToastScan *ts, const ItemPointerData *tid, Oid objid, int32 seq)
+{
+	ItemPointerData place = *tid;
+	HeapTuple	tuple;
+
+	if (!ItemPointerIsValid(&place) ||
+		ItemPointerGetBlockNumber(&place) >= RelationGetNumberOfBlocks(ts->toastrel) ||
+		!table_tuple_fetch_row_version(ts->toastrel, &place,
+									   ts->snapshot != NULL ? ts->snapshot : SnapshotAny, ts->slot) ||
+		!row_is_visible(ts))
+		return false;
+	tuple = ((BufferHeapTupleTableSlot *) ts->slot)->base.tuple;
+	ts->tid = tuple->t_self;
+	return sliced_toast_row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len) == objid &&
+		ts->seq == seq;
 }
 
 TransactionId

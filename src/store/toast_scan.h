@@ -88,6 +88,12 @@ sliced_last_seq(uint32 end)
 extern bool sliced_scan_next(ToastScan *ts, ScanDirection dir);
 
 /*
+ * Is row 'seq' of 'objid' at 'tid', where it was once?  If so it is the current row of the
+ * scan, which has not moved.
+ */
+extern bool sliced_scan_is_at(ToastScan *ts, const ItemPointerData *tid, Oid objid, int32 seq);
+
+/*
  * Take a row of the toast relation apart, and return its chunk_id.  A row without data,
  * or with broken data, has none: nobody takes that for sound.
  */

@@ -117,7 +117,7 @@ divide_items(Tree *t, Limb *limb, int first, int last, uint32 cost, uint32 child
 		if (begins)
 			n++;
 		limb_add(part, item);
-		done += item_cost(item) + (begins ? COST_CHILD : 0);
+		done += item_cost(item) + (begins ? child_cost(b) : 0);
 	}
 	for (int i = 0; i < result.n; i++)
 		result.list[i]->len = result.list[i]->limb->len;
@@ -137,22 +137,6 @@ divide_if_too_long(Tree *t, Branch *b)
 		return divide_items(t, limb, 0, limb->nitems - 1, PG_UINT32_MAX, half_of_children(t), b->height);
 	branches_add(&one, b);
 	return one;
-}
-
-/* Has the node, or one below it, runs of the slice? */
-static bool
-limb_has_slice(Tree *t, Limb *limb, const Branch *slice)
-{
-	for (int i = 0; i < limb->nitems; i++)
-	{
-		Branch	   *b = limb->items[i].branch;
-
-		if (b == NULL || (b != slice && b->kind != SLICED_CHILD_NODE))
-			continue;
-		if (b == slice || (!limb_of(t, b)->owns && limb_has_slice(t, b->limb, slice)))
-			return true;
-	}
-	return false;
 }
 
 /* Is it a node with edits of a slice that another node owns, or between them? */
@@ -189,31 +173,6 @@ slice_is_worn(Tree *t, Limb *limb)
 		(limb_nodes(t, limb) > enough && count_leaves(t, limb) > enough);
 }
 
-/* Add items [start, start + len) of a limb to another, those of nodes that have runs of the slice too. */
-static void
-limb_add_flat(Tree *t, Limb *limb, Limb *from, uint32 start, uint32 len, const Branch *slice)
-{
-	for (int i = 0; i < from->nitems && len > 0; i++)
-	{
-		const LimbItem *item = &from->items[i];
-		uint32		skip = Min(start, item->len);
-		uint32		n = Min(len, item->len - skip);
-		Branch	   *b = item->branch;
-
-		start -= skip;
-		len -= n;
-		if (n == 0)
-			continue;
-		if (b == NULL || b == slice || b->kind != SLICED_CHILD_NODE || limb_of(t, b)->owns ||
-			!limb_has_slice(t, b->limb, slice))
-			limb_add_part(t, limb, item, skip, n);
-		else if (item->is_list)
-			limb_add_read(t, limb, item, skip, n);
-		else
-			limb_add_flat(t, limb, b->limb, item->start + skip, n, slice);
-	}
-}
-
 /* Is it a whole child that need not be copied with its neighbours? */
 static bool
 stands_alone(Tree *t, Limb *limb, const LimbItem *item)
@@ -227,13 +186,24 @@ stands_alone(Tree *t, Limb *limb, const LimbItem *item)
 static Branch *
 item_branch(Tree *t, const LimbItem *item)
 {
+	Branch	   *b = item->branch;
 	Branch	   *made;
 
 	if (!item->is_list)
-		return item->branch;
+		return b;
 	made = branch_new_node(t, NULL);
-	limb_add(made->limb, item);
-	made->height = item->branch->height + 1;
+	made->height = b->height;
+	/* a node that was made for a list: then it moves within that */
+	if (b->kind == SLICED_CHILD_NODE && limb_of(t, b)->nitems == 1)
+	{
+		limb_add(made->limb, &b->limb->items[0]);
+		limb_apply(t, made->limb, item, 1, b);
+	}
+	else
+	{
+		limb_add(made->limb, item);
+		made->height++;
+	}
 	made->len = item->len;
 	return made;
 }

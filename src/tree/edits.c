@@ -159,6 +159,46 @@ limb_add_part(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len
 	limb_add_read(t, limb, item, skip + len - behind, behind);
 }
 
+/* Has the node, or one below it, runs of the slice? */
+static bool
+limb_has_slice(Tree *t, Limb *limb, const Branch *slice)
+{
+	for (int i = 0; i < limb->nitems; i++)
+	{
+		Branch	   *b = limb->items[i].branch;
+
+		if (b == NULL || (b != slice && b->kind != SLICED_CHILD_NODE))
+			continue;
+		if (b == slice || (!limb_of(t, b)->owns && limb_has_slice(t, b->limb, slice)))
+			return true;
+	}
+	return false;
+}
+
+void
+limb_add_flat(Tree *t, Limb *limb, Limb *from, uint32 start, uint32 len, const Branch *slice)
+{
+	for (int i = 0; i < from->nitems && len > 0; i++)
+	{
+		const LimbItem *item = &from->items[i];
+		uint32		skip = Min(start, item->len);
+		uint32		n = Min(len, item->len - skip);
+		Branch	   *b = item->branch;
+
+		start -= skip;
+		len -= n;
+		if (n == 0)
+			continue;
+		if (b == NULL || b == slice || b->kind != SLICED_CHILD_NODE || limb_of(t, b)->owns ||
+			!limb_has_slice(t, b->limb, slice))
+			limb_add_part(t, limb, item, skip, n);
+		else if (item->is_list)
+			limb_add_read(t, limb, item, skip, n);
+		else
+			limb_add_flat(t, limb, b->limb, item->start + skip, n, slice);
+	}
+}
+
 /* ---- extents ---- */
 
 static Branch *

@@ -15,6 +15,13 @@ extern void limb_add_part(Tree *t, Limb *limb, const LimbItem *item, uint32 skip
 /* The same as literal bytes. */
 extern void limb_add_read(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len);
 
+/*
+ * Add items [start, start + len) of another limb, those of nodes that have runs of the slice
+ * in the place of these nodes.
+ */
+extern void limb_add_flat(Tree *t, Limb *limb, Limb *from, uint32 start, uint32 len,
+						  const Branch *slice);
+
 /* Copy bytes [start, start + len) of the limb's content. */
 extern void limb_read(Tree *t, Limb *limb, uint32 start, uint32 len, char *dst);
 

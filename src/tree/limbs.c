@@ -95,6 +95,7 @@ limb_decode(Tree *t, const Branch *b, const char *bytes, uint32 size)
 		branches[i]->objid = child->objid;
 		branches[i]->seq = child->seq;
 		branches[i]->len = child->len;
+		branches[i]->hint = child->hint;
 	}
 	limb->owns = node.owns;
 	limb->slice = node.owns ? branches[0] : slice;
@@ -125,7 +126,7 @@ limb_of(Tree *t, Branch *b)
 	{
 		uint32		size;
 		char	   *bytes;
-		SlicedDamage damage = t->store->node(t->store->arg, b->objid, b->seq, &bytes, &size);
+		SlicedDamage damage = t->store->node(t->store->arg, b->objid, b->seq, &b->hint, &bytes, &size);
 
 		if (damage != SLICED_SOUND)
 			t->store->damaged(t->store->arg, b->objid, b->seq, damage);
@@ -234,10 +235,15 @@ limb_nodes(Tree *t, Limb *limb)
 uint32
 limb_cost(Tree *t, Limb *limb)
 {
-	uint32		cost = limb_children(t, limb) * COST_CHILD;
+	uint32		cost = 0;
 
+	limb_find_spans(t, limb);
 	for (int i = 0; i < limb->nitems; i++)
-		cost += item_cost(&limb->items[i]);
+	{
+		Branch	   *b = limb->items[i].branch;
+
+		cost += item_cost(&limb->items[i]) + (b != NULL && b->first == i ? child_cost(b) : 0);
+	}
 	return cost;
 }
 
@@ -297,7 +303,24 @@ drop_add(SlicedTreeChange *change, const Branch *b)
 static SlicedChild
 child_of(const Branch *b)
 {
-	return (SlicedChild) {b->kind, b->height, b->objid, b->seq, b->len};
+	return (SlicedChild) {b->kind, b->height, b->objid, b->seq, b->len, b->hint};
+}
+
+/*
+ * Nodes that the last change has written have no place yet when their parents are: this one
+ * looks for them.
+ */
+static void
+find_places(Tree *t, Limb *limb)
+{
+	for (int i = 0; i < limb->nitems; i++)
+	{
+		Branch	   *b = limb->items[i].branch;
+
+		if (b != NULL && b->kind == SLICED_CHILD_NODE && b->height == 0 && !b->is_new &&
+			!ItemPointerIsValid(&b->hint))
+			t->store->locate(t->store->arg, b->objid, b->seq, &b->hint);
+	}
 }
 
 static char *
@@ -306,6 +329,7 @@ limb_encode(Tree *t, Limb *limb, uint32 objid, uint32 *size)
 	SlicedNode	node = {.owns = limb->owns, .nitems = limb->nitems, .len = limb->len};
 	char	   *bytes;
 
+	find_places(t, limb);
 	node.children = palloc((limb_children(t, limb) + 1) * sizeof(SlicedChild));
 	node.items = palloc((limb->nitems + 1) * sizeof(SlicedItem));
 	t->marks++;

@@ -17,6 +17,7 @@
 #define COST_LIST		8
 #define COST_LITERAL	2
 #define COST_CHILD		9
+#define COST_HINT		4
 
 typedef struct Limb Limb;
 
@@ -27,6 +28,7 @@ typedef struct Branch
 	uint32		objid;
 	int32		seq;
 	uint32		len;
+	ItemPointerData hint;		/* node: where its row may be */
 	bool		is_new;			/* has no rows yet */
 	const char *bytes;			/* extent: of its slices, if it is new */
 	Limb	   *limb;			/* node: if it was loaded, or is new */
@@ -82,6 +84,12 @@ item_cost(const LimbItem *item)
 {
 	return item->branch == NULL ? COST_LITERAL + item->len :
 		COST_RUN + (item->is_list ? COST_LIST : 0);
+}
+
+static inline uint32
+child_cost(const Branch *b)
+{
+	return COST_CHILD + (b->kind == SLICED_CHILD_NODE && b->height == 0 ? COST_HINT : 0);
 }
 
 /* ---- branches ---- */

@@ -24,7 +24,7 @@ name_node(const Naming *n, SlicedTreeName *name, uint32 borrowed, int depth)
 	SlicedNode	node;
 
 	name->damage = depth < SLICED_TREE_DEPTH ?
-		n->store->node(n->store->arg, name->objid, name->seq, &bytes, &name->size) :
+		n->store->node(n->store->arg, name->objid, name->seq, &name->hint, &bytes, &name->size) :
 		SLICED_NODE_IMPOSSIBLE;
 	if (name->damage == SLICED_SOUND)
 		name->damage = sliced_node_decode(&node, bytes, name->size, name->objid, borrowed);
@@ -52,7 +52,7 @@ names_below(const Naming *n, const SlicedNode *node, uint32 borrowed, int depth)
 	for (uint32 i = 0; i < node->nchildren; i++)
 	{
 		const SlicedChild *child = &node->children[i];
-		SlicedTreeName name = {child->kind, child->objid, child->seq, child->len};
+		SlicedTreeName name = {child->kind, child->objid, child->seq, child->len, child->hint};
 
 		if (child->kind == SLICED_CHILD_NODE)
 			name_node(n, &name, borrowed, depth + 1);

@@ -53,9 +53,15 @@ typedef struct SlicedTreeSlice
 typedef struct SlicedTreeStore
 {
 	void	   *arg;
-	/* The bytes of a node: palloc'd, or the store's if it keeps them. */
-	SlicedDamage (*node) (void *arg, uint32 objid, int32 seq, char **bytes, uint32 *size);
+	/*
+	 * The bytes of a node: palloc'd, or the store's if it keeps them.  Its row may be where
+	 * the hint says; it becomes right.
+	 */
+	SlicedDamage (*node) (void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes,
+						  uint32 *size);
 	bool		keeps;
+	/* Where the row of a node is, if there is one.  For changes only. */
+	void		(*locate) (void *arg, uint32 objid, int32 seq, ItemPointer hint);
 	/* The slice that has a byte of an object.  Raises errors. */
 	SlicedTreeSlice (*slice) (void *arg, uint32 objid, uint32 pos);
 	/* Bytes of an object. */
@@ -117,6 +123,7 @@ typedef struct SlicedTreeName
 	uint32		objid;
 	int32		seq;
 	uint32		len;			/* of its content */
+	ItemPointerData hint;		/* node: where it may be */
 	uint32		size;			/* node: bytes */
 	SlicedDamage damage;		/* node: why nothing below it is named */
 } SlicedTreeName;

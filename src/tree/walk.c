@@ -78,6 +78,7 @@ descend(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedChild *c
 {
 	const SlicedTreeStore *store = walk->store;
 	SlicedTreeLevel *below = &walk->levels[walk->depth];
+	ItemPointerData hint = child->hint;
 	char	   *bytes;
 	uint32		size;
 	SlicedDamage damage;
@@ -87,7 +88,7 @@ descend(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedChild *c
 	if (walk->above + walk->depth == SLICED_TREE_DEPTH)
 		return SLICED_NODE_IMPOSSIBLE;
 	forget(walk, walk->depth);
-	damage = store->node(store->arg, child->objid, child->seq, &bytes, &size);
+	damage = store->node(store->arg, child->objid, child->seq, &hint, &bytes, &size);
 	if (damage != SLICED_SOUND)
 		return damage;
 	damage = load(walk, child, &level->slice, bytes, size);

@@ -112,6 +112,19 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 	return false;
 }
 
+bool
+sliced_scan_is_at(ToastScan *ts, const ItemPointerData *tid, Oid objid, int32 seq)
+{
+	uint32		at = ItemPointerGetBlockNumberNoCheck(tid);
+
+	if (!ItemPointerIsValid(tid) || at >= nrows || rows[at].objid != objid || rows[at].seq != seq)
+		return false;
+	ts->seq = seq;
+	ts->data = rows[at].data;
+	ts->len = rows[at].len;
+	return true;
+}
+
 TransactionId
 sliced_scan_inserter(ToastScan *ts)
 {

@@ -37,7 +37,7 @@ damaged(void *arg, uint32 objid, int32 seq, SlicedDamage damage)
 
 /* What the change has written, or a node of the input. */
 static SlicedDamage
-node(void *arg, uint32 objid, int32 seq, char **copy, uint32 *size)
+node(void *arg, uint32 objid, int32 seq, ItemPointer hint, char **copy, uint32 *size)
 {
 	int			i = -seq - 1;
 	const char *bytes = NULL;
@@ -63,6 +63,12 @@ node(void *arg, uint32 objid, int32 seq, char **copy, uint32 *size)
 	return SLICED_SOUND;
 }
 
+static void
+locate(void *arg, uint32 objid, int32 seq, ItemPointer hint)
+{
+	ItemPointerSet(hint, objid, 1);
+}
+
 static SlicedTreeSlice
 slice(void *arg, uint32 objid, uint32 pos)
 {
@@ -72,6 +78,9 @@ slice(void *arg, uint32 objid, uint32 pos)
 static SlicedDamage
 read_extent(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 {
+	/* a change has an id of its own */
+	if (changed == NULL && objid == NEW)
+		return SLICED_SLICE_MISSING;
 	for (int k = 0; changed != NULL && objid == NEW && k < changed->nwrites; k++)
 	{
 		const SlicedTreeWrite *w = &changed->writes[k];
@@ -88,7 +97,7 @@ read_extent(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 }
 
 static const SlicedTreeStore store = {
-	.node = node, .slice = slice, .read = read_extent, .damaged = damaged
+	.node = node, .locate = locate, .slice = slice, .read = read_extent, .damaged = damaged
 };
 
 /* All of the value; it is shorter than MAX_LEN. */
@@ -108,13 +117,10 @@ read_all(const char *root, uint32 size, uint32 objid, uint32 *len)
 	sliced_tree_walk(&walk, &store, root, size, objid, -1, 0, *len);
 	while (sliced_tree_next(&walk, &piece))
 	{
-		/* a change has an id of its own */
-		if (objid == OLD && piece.objid == NEW)
-			damaged(NULL, objid, -1, SLICED_NODE_IMPOSSIBLE);
 		if (piece.bytes != NULL)
 			memcpy(result + done, piece.bytes, piece.len);
-		else
-			read_extent(NULL, piece.objid, piece.start, piece.len, result + done);
+		else if (read_extent(NULL, piece.objid, piece.start, piece.len, result + done) != SLICED_SOUND)
+			damaged(NULL, objid, -1, SLICED_SLICE_MISSING);
 		done += piece.len;
 	}
 	if (walk.damage != SLICED_SOUND)

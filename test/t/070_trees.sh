@@ -17,7 +17,7 @@ CREATE FUNCTION num(n bigint) RETURNS bytea LANGUAGE plpgsql AS $$ BEGIN
 END $$;
 CREATE FUNCTION fold(n bigint) RETURNS bytea LANGUAGE sql AS $$ SELECT num(CASE WHEN n < 0 THEN -2 * n - 1 ELSE 2 * n END) $$;
 CREATE FUNCTION extent(delta bigint, seq bigint, len bigint) RETURNS bytea LANGUAGE sql AS $$ SELECT num(0) || fold(delta) || fold(seq) || num(len) $$;
-CREATE FUNCTION below(seq int, len bigint) RETURNS bytea LANGUAGE sql AS $$ SELECT num(1) || fold(0) || fold(seq) || num(len) $$;
+CREATE FUNCTION below(seq int, len bigint, hint bytea DEFAULT num(0)) RETURNS bytea LANGUAGE sql AS $$ SELECT num(1) || fold(0) || fold(seq) || num(len) || hint $$;
 CREATE FUNCTION borrowed() RETURNS bytea LANGUAGE sql AS $$ SELECT num(2) $$;
 CREATE FUNCTION literal(s text) RETURNS bytea LANGUAGE sql AS $$ SELECT num(length(s) * 4) || convert_to(s, 'UTF8') $$;
 CREATE FUNCTION run(child int, left_out bigint, len bigint) RETURNS bytea LANGUAGE sql AS $$ SELECT num(len * 4 + 2) || num(child) || num(left_out) $$;
@@ -68,8 +68,8 @@ CREATE FUNCTION leaf() RETURNS bytea LANGUAGE sql AS $$
     SELECT node(false, ARRAY[borrowed()], ARRAY[run(0, 10, 100), literal('leaf'), next_run(5, 20)]) $$;
 CREATE FUNCTION owner() RETURNS bytea LANGUAGE sql AS $$
     SELECT node(true, ARRAY[extent(1000000, a, b - a), below(-3, 124)], ARRAY[literal('owner'), run(1, 0, 50), literal('between'), next_run(2, 72), run(0, 200, 300)]) FROM slices $$;
-CREATE FUNCTION root(extra bytea[] DEFAULT '{}', owner int DEFAULT 434, items bytea[] DEFAULT '{}', longer int DEFAULT 0) RETURNS bytea LANGUAGE sql AS $$
-    SELECT node(false, ARRAY[below(-2, owner), extent(1000000, b, c - b + longer)] || extra,
+CREATE FUNCTION root(extra bytea[] DEFAULT '{}', owner int DEFAULT 434, items bytea[] DEFAULT '{}', longer int DEFAULT 0, hint bytea DEFAULT num(0)) RETURNS bytea LANGUAGE sql AS $$
+    SELECT node(false, ARRAY[below(-2, owner, hint), extent(1000000, b, c - b + longer)] || extra,
         ARRAY[literal('root'), run(0, 0, 434), literal('x'), run(1, 0, 5000), next_run(7, c - b - 5007 + longer)] || items) FROM slices $$;
 CREATE TABLE expected AS SELECT 'root' || convert_to('owner', 'UTF8') || substr(leaf, 1, 50) || 'between' || substr(leaf, 53) || bytes(a + 200, 300) || 'x'
     || bytes(b, 5000) || bytes(b + 5007, c - b - 5007) AS body FROM slices, LATERAL (SELECT bytes(a + 10, 100) || 'leaf' || bytes(a + 115, 20) AS leaf) l;
@@ -80,8 +80,9 @@ CREATE PROCEDURE make(which int, root bytea, size int DEFAULT size(), nodes byte
         object_of(which)));
     CALL plant(which, size, root, nodes);
 END $$;
-CALL make(1, root());
-CALL make(2, root());
+-- hints that are wrong: no such block, another row
+CALL make(1, root(hint => num(1) || num(4294967294)));
+CALL make(2, root(hint => num(1) || num(0)));
 CALL make(3, root());
 CALL make(4, root());
 CALL make(5, root(extra => ARRAY[below(-2, 434)], items => ARRAY[run(2, 0, 434)]), size() + 434);

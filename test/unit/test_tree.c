@@ -29,6 +29,7 @@ typedef struct Row
 	uint32		len;			/* of the content */
 	uint32		size;
 	char	   *bytes;
+	ItemPointerData place;
 } Row;
 
 static Row	rows[MAX_ROWS];
@@ -61,10 +62,23 @@ find(SlicedChildKind kind, uint32 objid, int32 pos)
 	abort();
 }
 
+static uint64 known;				/* how often nodes were where their parents said */
+
+static void
+store_locate(void *arg, uint32 objid, int32 seq, ItemPointer hint)
+{
+	*hint = find(SLICED_CHILD_NODE, objid, seq)->place;
+}
+
 static SlicedDamage
-store_node(void *arg, uint32 objid, int32 seq, char **bytes, uint32 *size)
+store_node(void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes, uint32 *size)
 {
 	Row		   *r = find(SLICED_CHILD_NODE, objid, seq);
+
+	/* parents know where it is, or do not know */
+	check(!ItemPointerIsValid(hint) || memcmp(hint, &r->place, sizeof(r->place)) == 0);
+	known += ItemPointerIsValid(hint);
+	*hint = r->place;
 
 	*size = r->size;
 	*bytes = memcpy(palloc(r->size), r->bytes, r->size);
@@ -103,14 +117,19 @@ store_damaged(void *arg, uint32 objid, int32 seq, SlicedDamage damage)
 }
 
 static const SlicedTreeStore store = {
-	.node = store_node, .slice = store_slice, .read = store_read, .damaged = store_damaged
+	.node = store_node, .locate = store_locate, .slice = store_slice, .read = store_read, .damaged = store_damaged
 };
 
 static void
 add_row(SlicedChildKind kind, uint32 objid, int32 seq, uint32 len, const char *bytes, uint32 size)
 {
+	uint32		block;
+
 	Assert(nrows < MAX_ROWS);
 	rows[nrows] = (Row) {kind, objid, seq, len, size, malloc(size + 1)};
+	/* a macro that looks at its arguments twice */
+	block = rnd(100000);
+	ItemPointerSet(&rows[nrows].place, block, 1 + nrows % 200);
 	memcpy(rows[nrows++].bytes, bytes, size);
 }
 
@@ -790,6 +809,24 @@ values_grow(void)
 	value_free(&v);
 }
 
+/* Only nodes that the last change of their parent has written have an unknown place. */
+static void
+places_are_known(void)
+{
+	Value		v;
+	Shape		shape;
+
+	slice_len = 128 * 1024;
+	value_make(&v, 2000 * 1000);
+	for (int i = 0; i < 3000; i++)
+		value_splice(&v, &usual, rnd(v.len - 8), 8, 9);
+	known = 0;
+	shape = owners_check(&v);
+	value_check(&v, 0, v.len);
+	check(known > shape.nodes * 3 / 4);
+	value_free(&v);
+}
+
 /* Bytes of WAL for a change, at most, with the limits that are meant for use. */
 static void
 changes_are_cheap(void)
@@ -833,6 +870,7 @@ main(int argc, char **argv)
 	run_test(slices_wear_out);
 	run_test(long_values_stay);
 	run_test(values_grow);
+	run_test(places_are_known);
 	run_test(changes_are_cheap);
 	return unit_failures != 0;
 }
