@@ -455,7 +455,9 @@ static SlicedChild some_children[] = {
 	{SLICED_CHILD_EXTENT, 0, 7, 1, 5000},
 	{SLICED_CHILD_NODE, 3, 1000, -2, 70000},
 	{SLICED_CHILD_EXTENT, 0, PG_UINT32_MAX, INT_MAX - 300, 300},
-	{SLICED_CHILD_NODE, 16, 1, SLICED_FIRST_SEQ, INT_MAX}
+	{SLICED_CHILD_NODE, 16, 1, SLICED_FIRST_SEQ, INT_MAX},
+	{SLICED_CHILD_NODE, 0, 900, -7, 4000, {{0x0123, 0x4567}, 89}},
+	{SLICED_CHILD_NODE, 0, 900, -8, 4000}
 };
 static SlicedItem some_items[] = {
 	{NULL, 1, 0, 500},
@@ -465,7 +467,11 @@ static SlicedItem some_items[] = {
 	{NULL, 2, 127, 1},
 	{NULL, 2, 256, 44},
 	{payload, 0, 0, 400},
-	{NULL, 3, 16384, 128}
+	{NULL, 3, 16384, 128},
+	{NULL, 4, 3, 64, true, {12345, SLICED_LIST_BITS - 3, 31}},
+	{NULL, 4, 67, 40, true, {SLICED_LIST_BITS, 0, 0}},
+	{NULL, 4, 107, 1},
+	{NULL, 5, 0, 4, true, {0, SLICED_LIST_BITS / 2 + 1, 7}}
 };
 
 static SlicedNode
@@ -475,6 +481,19 @@ some_node(void)
 		.owns = true, .nchildren = lengthof(some_children), .nitems = lengthof(some_items),
 		.children = some_children, .items = some_items
 	};
+}
+
+static bool
+is_same_child(const SlicedChild *a, const SlicedChild *b)
+{
+	return a->kind == b->kind && a->height == b->height && a->objid == b->objid && a->seq == b->seq &&
+		a->len == b->len && memcmp(&a->hint, &b->hint, sizeof(a->hint)) == 0;
+}
+
+static bool
+is_same_list(const SlicedList *a, const SlicedList *b)
+{
+	return a->end == b->end && a->delta == b->delta && a->phase == b->phase;
 }
 
 static void
@@ -489,7 +508,7 @@ nodes(void)
 	check(sliced_node_decode(&back, buf, size, OBJECT, 0) == SLICED_SOUND);
 	check(back.owns && back.nchildren == node.nchildren && back.nitems == node.nitems);
 	for (int i = 0; i < node.nchildren; i++)
-		check(memcmp(&back.children[i], &node.children[i], sizeof(SlicedChild)) == 0);
+		check(is_same_child(&back.children[i], &node.children[i]));
 	for (int i = 0; i < node.nitems; i++)
 	{
 		const SlicedItem *item = &node.items[i];
@@ -498,7 +517,8 @@ nodes(void)
 		if (item->bytes != NULL)
 			check(memcmp(back.items[i].bytes, item->bytes, item->len) == 0);
 		else
-			check(back.items[i].child == item->child && back.items[i].start == item->start);
+			check(back.items[i].child == item->child && back.items[i].start == item->start &&
+				  back.items[i].is_list == item->is_list && is_same_list(&back.items[i].list, &item->list));
 		len += item->len;
 	}
 	check(back.len == len);
@@ -578,22 +598,39 @@ forged_nodes(void)
 	check(!IS_NODE("\x02" "\x03\x00\x02\x05" "\x16\x00\x00"));
 
 	/* nodes: -2 and below, of a height that can be */
-	check(IS_NODE("\x02" "\x01\x00\x03\x05" "\x16\x00\x00"));
-	check(!IS_NODE("\x02" "\x01\x00\x01\x05" "\x16\x00\x00"));
-	check(!IS_NODE("\x02" "\x01\x00\x02\x05" "\x16\x00\x00"));
+	check(IS_NODE("\x02" "\x01\x00\x03\x05\x00" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x01\x00\x01\x05\x00" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x01\x00\x02\x05\x00" "\x16\x00\x00"));
 	check(IS_NODE("\x02" "\x41\x00\x03\x05" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x45\x00\x03\x05" "\x16\x00\x00"));
 
+	/* hints: of height 0 only, any block, an offset that can be */
+	check(IS_NODE("\x02" "\x01\x00\x03\x05\x01\xff\xff\xff\xff\x0f" "\x16\x00\x00"));
+	check(IS_NODE("\x02" "\x01\x00\x03\x05\x80\x10\x00" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x01\x00\x03\x05\x81\x10\x00" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x01\x00\x03\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x41\x00\x03\x05\x00" "\x16\x00\x00"));
+
+	/* lists: whole words, ends and deltas of 28 bits, one of 32 phases */
+	check(IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x00" "\x05\x1f\x00"));
+	check(IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x00" "\xff\xff\xff\x7f\x00\xff\xff\xff\x7f"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x08" "\x1b\x00\x00" "\x05\x1f\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x00" "\x05\x20\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x00" "\x80\x80\x80\x80\x01\x00\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x00" "\x05\x1f\x80\x80\x80\x80\x01"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x01" "\x05\x1f\x00"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x00" "\x05\x1f"));
+
 	/* an owner has an extent to own, which nobody need have a run of */
 	check(!IS_NODE("\x01" "\x0cxyz"));
-	check(!IS_NODE("\x03" "\x01\x00\x03\x05" "\x16\x00\x00"));
+	check(!IS_NODE("\x03" "\x01\x00\x03\x05\x00" "\x16\x00\x00"));
 	check(IS_NODE("\x03" "\x00\x00\x02\x05" "\x16\x00\x00"));
 	check(IS_NODE("\x03" "\x00\x00\x02\x05" "\x0cxyz"));
 	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x0cxyz"));
 	check(!IS_NODE("\x02" "\x02" "\x16\x00\x00"));
 
 	/* all together are too long for a value */
-	check(!IS_NODE("\x04" "\x01\x00\x03\xff\xff\xff\xff\x07" "\x01\x00\x05\xff\xff\xff\xff\x07"
+	check(!IS_NODE("\x04" "\x01\x00\x03\xff\xff\xff\xff\x07\x00" "\x01\x00\x05\xff\xff\xff\xff\x07\x00"
 				   "\xfe\xff\xff\xff\x0f\x00\x00" "\xfe\xff\xff\xff\x0f\x01\x00"
 				   "\xfd\xff\xff\xff\x0f\x00"));
 }
