@@ -179,25 +179,6 @@ change_plan_tree(Derivation *d)
 	return !d->tree.too_long;
 }
 
-uint32
-sliced_change_new_bytes(const SlicedRope *rope)
-{
-	uint64		new = 0;
-	uint32		done = 0;
-
-	for (int i = 0; i < rope->nruns; i++)
-	{
-		const SlicedRun *run = &rope->runs[i];
-
-		/* what goes back, or comes twice, is copied */
-		if ((run->bytes != NULL && !run->is_list) || run->start < done)
-			new += run->len;
-		else
-			done = run->start + run->len;
-	}
-	return Min(new, rope->len);
-}
-
 /* Is the old value not worth being shared?  Counts why. */
 static bool
 change_is_better_anew(Derivation *d)
@@ -207,7 +188,7 @@ change_is_better_anew(Derivation *d)
 
 	if (len < SLICED_WORTH_SHARING)
 		why = SLICED_ANEW_SHORT;
-	else if (sliced_change_new_bytes(d->change->rope) > len / 4 * 3)
+	else if (sliced_rope_unshared(d->change->rope) > len / 4 * 3)
 		why = SLICED_ANEW_NEW;
 	else
 		return false;

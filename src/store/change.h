@@ -37,7 +37,4 @@ extern void sliced_change_plan(SlicedChange *change, SlicedWriter *writer,
 /* Write it, and delete of the old value what is not shared. */
 extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);
 
-/* How many bytes of what the rope describes are new, or copied? */
-extern uint32 sliced_change_new_bytes(const SlicedRope *rope);
-
 #endif

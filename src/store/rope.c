@@ -249,6 +249,25 @@ sliced_rope_new_bytes(const SlicedRope *rope)
 	return result;
 }
 
+uint32
+sliced_rope_unshared(const SlicedRope *rope)
+{
+	uint64		new = 0;
+	uint32		done = 0;
+
+	for (int i = 0; i < rope->nruns; i++)
+	{
+		const SlicedRun *run = &rope->runs[i];
+
+		/* what goes back, or comes twice, is copied */
+		if ((run->bytes != NULL && !run->is_list) || run->start < done)
+			new += run->len;
+		else
+			done = run->start + run->len;
+	}
+	return Min(new, rope->len);
+}
+
 /* Is run 'i' the whole base? */
 static bool
 run_is_base(const SlicedRope *rope, int i)

@@ -72,6 +72,9 @@ extern SlicedRope *sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt);
 /* Bytes in memory. */
 extern uint32 sliced_rope_new_bytes(const SlicedRope *rope);
 
+/* How many bytes of what it describes are new, or must be copied? */
+extern uint32 sliced_rope_unshared(const SlicedRope *rope);
+
 /* Is it just the base? */
 extern bool sliced_rope_is_base(const SlicedRope *rope);
 

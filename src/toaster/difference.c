@@ -14,7 +14,7 @@
 #include "base/counters.h"
 #include "base/limits.h"
 #include "format/pointer.h"
-#include "store/change.h"
+#include "store/rope.h"
 #include "miscadmin.h"
 #include "store/reader.h"
 #include "toaster/difference.h"
@@ -143,7 +143,7 @@ better_rope(SlicedRope *rope, SlicedRope *structural)
 
 	if (structural == NULL)
 		return rope;
-	new = sliced_change_new_bytes(structural);
+	new = sliced_rope_unshared(structural);
 	if (new > structural->len / 2 || (rope != NULL && sliced_rope_new_bytes(rope) < new))
 		return rope;
 	return structural;

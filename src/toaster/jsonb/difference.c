@@ -286,6 +286,6 @@ sliced_fragment_replacing(const SlicedRope *doc, const SlicedJsonbNode *node, ui
 	container = open_new((JsonbContainer *) new->bytes, new->len);
 	c.rope = sliced_rope_make(&doc->base);
 	compare_containers(&c, &old, place.len, &container);
-	return c.rope->len != new->len || sliced_rope_new_bytes(c.rope) > new->len / 2 ? *new :
+	return c.rope->len != new->len || sliced_rope_unshared(c.rope) > new->len / 2 ? *new :
 		sliced_fragment_rope(JENTRY_ISCONTAINER, c.rope);
 }
