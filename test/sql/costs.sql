@@ -64,7 +64,7 @@ CALL costs('UPDATE documents SET doc = doc - ''new'' WHERE id = 2', 1000, 9);
 CALL costs('UPDATE documents SET doc[''n''] = to_jsonb(random()::text), doc[''zzz''] = ''[]'' WHERE id = 2', 1000, 9);
 CALL costs('UPDATE documents SET doc = doc #- ''{inner,a}'' WHERE id = 2', 1000, 9);
 CALL costs('UPDATE documents SET doc = jsonb_insert(doc, ''{list,-1}'', ''1'', true) WHERE id = 2', 1000, 9);
-CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{list,30000}'', ''"1"'') WHERE id = 2', 20000, 1);
+CALL costs('UPDATE documents SET doc = jsonb_set(doc, ''{list,30000}'', ''"1"'') WHERE id = 2', 1500, 1);
 CALL costs('UPDATE documents SET doc = doc WHERE id = 2', 150, 9);
 -- by way of a part
 INSERT INTO documents SELECT 3, 0, doc::text::jsonb FROM documents WHERE id = 2;
