@@ -151,23 +151,17 @@ get_item(Source *s, SlicedItem *item, const SlicedNode *node, uint32 *ends, uint
 	*item = (SlicedItem) {.len = number >> 2};
 	if (item->len == 0)
 		return false;
-	switch (number & 3)
+	if ((number & 3) == ITEM_BYTES)
 	{
-		case ITEM_BYTES:
-			if (item->len > s->end - s->next)
-				return false;
-			item->bytes = s->next;
-			s->next += item->len;
-			return true;
-		case ITEM_NEXT:
-			break;
-		case ITEM_LIST:
-			item->is_list = true;
-			/* FALLTHROUGH */
-		case ITEM_RUN:
-			*last = get_number(s);
-			break;
+		if (item->len > s->end - s->next)
+			return false;
+		item->bytes = s->next;
+		s->next += item->len;
+		return true;
 	}
+	item->is_list = (number & 3) == ITEM_LIST;
+	if ((number & 3) != ITEM_NEXT)
+		*last = get_number(s);
 	left_out = get_number(s);
 	if (*last >= node->nchildren || left_out > node->children[*last].len - ends[*last] ||
 		item->len > node->children[*last].len - ends[*last] - left_out)
