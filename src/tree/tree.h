@@ -104,6 +104,7 @@ typedef struct SlicedTreeWalk
 	int			depth;			/* levels that it is in */
 	int			nlevels;		/* levels that have nodes */
 	SlicedTreeLevel levels[SLICED_TREE_DEPTH];
+	struct SlicedTreeWalk *within;	/* through lists: kept for the next one */
 } SlicedTreeWalk;
 
 /* Begin to go through bytes [start, start + len) of the node at 'bytes'. */

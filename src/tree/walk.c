@@ -53,6 +53,17 @@ load(SlicedTreeWalk *walk, const SlicedChild *name, const SlicedChild *slice,
 	return SLICED_SOUND;
 }
 
+static SlicedTreeWalk *
+begin(SlicedTreeWalk *walk, const SlicedTreeStore *store)
+{
+	walk->store = store;
+	walk->depth = walk->nlevels = walk->above = 0;
+	walk->words = NULL;
+	walk->within = NULL;
+	walk->damage = SLICED_SOUND;
+	return walk;
+}
+
 void
 sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store, const char *bytes,
 				 uint32 size, uint32 objid, int32 seq, uint32 start, uint32 len)
@@ -60,9 +71,7 @@ sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store, const char 
 	SlicedChild name = {.kind = SLICED_CHILD_NODE, .objid = objid, .seq = seq};
 	SlicedChild none = {.len = 0};
 
-	walk->store = store;
-	walk->depth = walk->nlevels = walk->above = 0;
-	walk->words = NULL;
+	begin(walk, store);
 	walk->damage = load(walk, &name, &none, bytes, size);
 	if (walk->damage == SLICED_SOUND)
 		walk->damage = enter(walk, start, len);
@@ -103,33 +112,33 @@ descend(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedChild *c
 
 /* ---- lists that have moved ---- */
 
+static bool find_piece(SlicedTreeWalk *walk, SlicedTreePiece *piece);
+
 /* The child that is a list, for those who read its words. */
 typedef struct ListSource
 {
-	const SlicedTreeWalk *walk;
+	SlicedTreeWalk *walk;
 	const SlicedTreeLevel *level;
 	const SlicedChild *child;
 	uint32		start;			/* of the list, in the child */
 	SlicedDamage damage;
 } ListSource;
 
-/* Read what a node has below it: by a walk of its own. */
+/* Read what a node has below it: by a walk of its own, which knows the nodes that it was in last. */
 static SlicedDamage
 read_node(const ListSource *source, uint32 start, uint32 len, char *dst)
 {
-	SlicedTreeWalk *walk = palloc(sizeof(SlicedTreeWalk));
 	const SlicedTreeStore *store = source->walk->store;
+	SlicedTreeWalk *walk = source->walk->within;
 	SlicedTreeLevel top = {.slice = source->level->slice};
 	SlicedTreePiece piece;
 	SlicedDamage damage;
 
-	walk->store = store;
-	walk->depth = walk->nlevels = 0;
+	if (walk == NULL)
+		source->walk->within = walk = begin(palloc(sizeof(SlicedTreeWalk)), store);
 	walk->above = source->walk->above + source->walk->depth;
-	walk->words = NULL;
-	walk->damage = SLICED_SOUND;
 	damage = descend(walk, &top, source->child, start, len);
-	while (damage == SLICED_SOUND && sliced_tree_next(walk, &piece))
+	while (damage == SLICED_SOUND && find_piece(walk, &piece))
 	{
 		if (piece.bytes != NULL)
 			memcpy(dst, piece.bytes, piece.len);
@@ -137,11 +146,7 @@ read_node(const ListSource *source, uint32 start, uint32 len, char *dst)
 			damage = store->read(store->arg, piece.objid, piece.start, piece.len, dst);
 		dst += piece.len;
 	}
-	if (damage == SLICED_SOUND)
-		damage = walk->damage;
-	forget(walk, 0);
-	pfree(walk);
-	return damage;
+	return damage == SLICED_SOUND ? walk->damage : damage;
 }
 
 static bool
@@ -182,19 +187,29 @@ forget_words(SlicedTreeWalk *walk)
 
 /* ---- pieces ---- */
 
-/* The walk ends here. */
-static bool
-stop(SlicedTreeWalk *walk, SlicedDamage damage)
+static void
+free_walk(SlicedTreeWalk *walk)
 {
 	forget_words(walk);
 	forget(walk, 0);
-	walk->depth = 0;
+	if (walk->within != NULL)
+	{
+		free_walk(walk->within);
+		pfree(walk->within);
+		walk->within = NULL;
+	}
+}
+
+static bool
+stop(SlicedTreeWalk *walk, SlicedDamage damage)
+{
 	walk->damage = damage;
 	return false;
 }
 
-bool
-sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece)
+/* Find the next piece; whatever comes of it, nodes stay. */
+static bool
+find_piece(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 {
 	forget_words(walk);
 	while (walk->depth > 0)
@@ -248,5 +263,15 @@ sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 		};
 		return true;
 	}
-	return stop(walk, walk->damage);
+	return false;
+}
+
+bool
+sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece)
+{
+	if (find_piece(walk, piece))
+		return true;
+	free_walk(walk);
+	walk->depth = 0;
+	return false;
 }
