@@ -52,7 +52,7 @@ class Idiom:
     @property
     def is_whole(self):
         """True if the client sends all of the value, or the server computes all of it."""
-        return any(word in self.name for word in ("sent", "agg", "replace", "array_"))
+        return any(word in self.name for word in ("sent", "agg", "replace", "array_", "joined"))
 
 
 def digit(w):
@@ -173,10 +173,13 @@ OTHERS = [
     ("text, regexp_replace", "long", "text", Log, "d = regexp_replace(d, %s, %s)", new_line),
     ("text, append", "fixed", "text", Log, "d = d || %s", append),
     ("text, overlay", "fixed", "text", Log, "d = overlay(d PLACING %s FROM %s)", lambda w: w.overlay(f"{w.place():010}")),
+    ("text, left || right joined", "long", "text", Log, "d = left(d, %s) || %s || right(d, %s)", Log.put_between),
     ("float8[], set", "fixed", "float8[]", Floats, "d[%s] = %s", lambda w: w.set(w.new())),
     ("float8[], append", "fixed", "float8[]", Floats, "d = d || %s", append),
     ("text[], set", "short", "text[]", Words, "d[%s] = %s", lambda w: w.set(w.new())),
     ("text[], append", "short", "text[]", Words, "d = d || %s::text", append),
+    ("int8[], [1:n] joined, inserted", "short", "int8[]", Codes, "d = d[1:%s] || %s::int8 || d[%s:]", Codes.put_between),
+    ("text[], [1:n] joined, removed", "short", "text[]", Words, "d = d[1:%s] || d[%s:]", Words.drop),
     ("array_remove", "long", "int8[]", Codes, "d = array_remove(d, %s)", Codes.remove),
     ("array_replace", "long", "int8[]", Codes, "d = array_replace(d, %s, %s)", Codes.replace),
     ("bytea, set_byte", "fixed", "bytea", Noise, "d = set_byte(d, %s, %s)", Noise.set)]

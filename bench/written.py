@@ -116,6 +116,13 @@ class Log(Written):
         self.items[place] = line[:at] + new + line[at + len(new):]
         return new, sum(map(len, self.items[:place])) + at + 1
 
+    def put_between(self):
+        """A new line between others: how many characters are before it, the line, and how many characters there were."""
+        place = self.place()
+        before, new, total = sum(map(len, self.items[:place])), self.new(), sum(map(len, self.items))
+        self.items.insert(place, new)
+        return before, new, total - before
+
     def sent(self):
         return "".join(self.items)
 
@@ -131,6 +138,18 @@ class Array(Written):
     def add(self, new):
         self.items.append(new)
         return (new,)
+
+    def put_between(self):
+        """A new element between others, with how many are before it and which is behind it."""
+        place, new = self.place(), self.rng.choice(self.items)
+        self.items.insert(place, new)
+        return place, new, place + 1
+
+    def drop(self):
+        """An element less: which are before and behind it."""
+        place = self.place()
+        self.items.pop(place)
+        return place, place + 2
 
     def remove(self):
         old = self.items[self.place()]

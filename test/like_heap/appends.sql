@@ -42,6 +42,30 @@ UPDATE t SET c = set_byte(c || '\x01', 1000000, 1) WHERE id = 12;
 UPDATE t SET a = overlay(a || 'lost' PLACING 'x' FROM 0);
 SELECT * FROM sum_up('t');
 
+-- parts of a value, joined: in their order, with something between, once more, in another order, overlapping; of two values
+CREATE TABLE j (id int, way int, v text, w bytea, o text);
+INSERT INTO j SELECT i, way, CASE i WHEN 1 THEN mixed(70000, 1) WHEN 2 THEN dense(9000, 2) ELSE repeat(U&'a\00e9\20ac\+01f600', 9000) END,
+    noise(i * 20000, i), plain(i * 5000, i) FROM generate_series(1, 3) i, generate_series(1, 14) way;
+PREPARE split(int) AS UPDATE j SET
+    v = CASE way WHEN 1 THEN left(v, $1) || 'between' || right(v, -$1) WHEN 2 THEN substr(v, 1, $1) || substr(v, $1 + 20) WHEN 3 THEN v || v
+        WHEN 4 THEN right(v, -$1) || left(v, $1) WHEN 5 THEN left(v, $1 + 5) || right(v, -$1) WHEN 6 THEN v || 'x' || left(v, $1) || right(v, $1)
+        WHEN 7 THEN left(v, $1) || o || right(v, -$1) WHEN 8 THEN o || left(v, $1) || (right(v, -$1) || o) WHEN 9 THEN left(v, $1) || (v || right(v, 50))
+        WHEN 10 THEN concat(left(v, $1), NULL, o, 1.5, right(v, -$1), 'end') WHEN 11 THEN concat(v, v, left(v, $1), 'x', true)
+        WHEN 12 THEN concat(left(v, $1), substr(v, $1 + 1, 7), substr(v, $1 + 8)) WHEN 13 THEN overlay(left(v, -3) PLACING 'put' FROM $1) || right(v, 3)
+        ELSE left(left(v, -1) || 'a', -$1) || right(v || 'b', $1) END,
+    w = CASE way % 3 WHEN 0 THEN substr(w, 1, $1) || '\x00ff' || substr(w, $1) WHEN 1 THEN w || substr(w, $1) ELSE substr(w, $1) || substr(w, 1, $1 - 1) END
+    WHERE length(v) < 400000;
+EXECUTE split(50);
+EXECUTE split(4000);
+SELECT * FROM sum_up('j');
+EXECUTE split(8990);
+EXECUTE split(0);
+EXECUTE split(35000);
+SELECT * FROM sum_up('j');
+UPDATE j SET v = left(j.v, 3000) || right(k.v, -3000) FROM j k WHERE k.id = j.id AND k.way = j.way % 14 + 1;
+SELECT * FROM sum_up('j');
+DROP TABLE j;
+
 -- the whole value is sent: the same, a little or nothing in common, shorter, longer, shifted, from text alike
 CREATE TABLE w (id int, v text, k text);
 ALTER TABLE w ALTER k SET STORAGE EXTERNAL;

@@ -35,6 +35,9 @@ CALL costs('UPDATE costs SET v = overlay(v PLACING ''x'' FROM 1000000) WHERE id 
 CALL costs('UPDATE costs SET b = set_byte(b, 1000000, n % 7) WHERE id = 1', 600, 9);
 CALL costs('UPDATE costs SET v = right(v, -10) WHERE id = 1', 600, 9);
 CALL costs('UPDATE costs SET v = left(v, -10) WHERE id = 1', 600, 9);
+CALL costs('UPDATE costs SET v = left(v, 1000000) || md5(n::text) || right(v, -1000010) WHERE id = 1', 600, 9);
+CALL costs('UPDATE costs SET v = concat(substr(v, 1, 700000), md5(n::text), n, substr(v, 700010)) WHERE id = 1', 600, 9);
+CALL costs('UPDATE costs SET b = substr(b, 1, 500000) || substr(b, 500020) WHERE id = 1', 600, 9);
 
 -- what applications send
 CREATE TABLE sent AS SELECT v, v || 'x' AS w FROM costs WHERE id = 1;

@@ -61,7 +61,21 @@ cut_out(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 start, uint32 e
 
 /* ---- concatenation ---- */
 
-/* Either side may be ours; if both are, the longer one is shared. */
+/* Both sides, if they are of one value and the second one goes on behind the first. */
+static SlicedRope *
+join(const SlicedRope *left, const SlicedRope *right)
+{
+	SlicedRope *rope;
+
+	if (memcmp(&left->base, &right->base, sizeof(left->base)) != 0)
+		return NULL;
+	rope = sliced_rope_make(&left->base);
+	sliced_rope_add_rope(rope, left, 0, left->len);
+	sliced_rope_add_rope(rope, right, 0, right->len);
+	return sliced_rope_unshared(rope) < Min(left->len, right->len) ? rope : NULL;
+}
+
+/* Either side may be ours.  If both are, and they do not join, the longer one is shared. */
 static bool
 concatenate_values(FunctionCallInfo fcinfo, Datum *result)
 {
@@ -69,7 +83,13 @@ concatenate_values(FunctionCallInfo fcinfo, Datum *result)
 	struct varlena *right = (struct varlena *) PG_GETARG_POINTER(1);
 	SlicedRope *left_rope = sliced_rope_of(left);
 	SlicedRope *right_rope = sliced_rope_of(right);
+	SlicedRope *joined = left_rope == NULL || right_rope == NULL ? NULL : join(left_rope, right_rope);
 
+	if (joined != NULL)
+	{
+		*result = sliced_result_of_rope(fcinfo, joined);
+		return true;
+	}
 	if (left_rope != NULL && (right_rope == NULL || right_rope->len <= left_rope->len))
 	{
 		right = pg_detoast_datum_packed(right);
@@ -107,29 +127,55 @@ sliced_edit_byteacat(PG_FUNCTION_ARGS)
 	return concatenate_values(fcinfo, &result) ? result : byteacat(fcinfo);
 }
 
+/* A text or varchar argument of concat(), as a rope. */
+static SlicedRope *
+rope_of_text(FunctionCallInfo fcinfo, int arg)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, arg);
+
+	return PG_ARGISNULL(arg) || (type != TEXTOID && type != VARCHAROID) ? NULL :
+		sliced_rope_of((struct varlena *) PG_GETARG_POINTER(arg));
+}
+
+/* Add what core makes of arguments [from, to) of concat(). */
+static void
+add_others(SlicedRope *rope, FunctionCallInfo fcinfo, int from, int to)
+{
+	LOCAL_FCINFO(others, FUNC_MAX_ARGS);
+
+	memcpy(others, fcinfo, SizeForFunctionCallInfo(PG_NARGS()));
+	for (int i = 0; i < PG_NARGS(); i++)
+		others->args[i].isnull |= i < from || i >= to;
+	add_varlena(rope, (struct varlena *) DatumGetPointer(text_concat(others)));
+}
+
 PG_FUNCTION_INFO_V1(sliced_edit_concat);
 
-/* concat(value, ...): core puts together what follows the value. */
+/* concat(value, ...): core puts together what follows the value, but for what joins with it. */
 Datum
 sliced_edit_concat(PG_FUNCTION_ARGS)
 {
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+	SlicedRope *first;
 	SlicedRope *rope;
+	int			done = 1;
 
-	if (PG_NARGS() > 1 && !PG_ARGISNULL(0) && (type == TEXTOID || type == VARCHAROID) &&
-		!get_fn_expr_variadic(fcinfo->flinfo) && our_argument(fcinfo, &rope) != NULL)
+	if (PG_NARGS() == 1 || get_fn_expr_variadic(fcinfo->flinfo) ||
+		(first = rope_of_text(fcinfo, 0)) == NULL)
+		return text_concat(fcinfo);
+	rope = sliced_rope_make(&first->base);
+	sliced_rope_add_rope(rope, first, 0, first->len);
+	for (int i = 1; i < PG_NARGS(); i++)
 	{
-		SlicedRope *result = sliced_rope_make(&rope->base);
-		Datum		others;
+		SlicedRope *next = rope_of_text(fcinfo, i);
 
-		fcinfo->args[0].isnull = true;
-		others = text_concat(fcinfo);
-		fcinfo->args[0].isnull = false;
-		sliced_rope_add_rope(result, rope, 0, rope->len);
-		add_varlena(result, (struct varlena *) DatumGetPointer(others));
-		return sliced_result_of_rope(fcinfo, result);
+		if (next == NULL || join(rope, next) == NULL)
+			continue;
+		add_others(rope, fcinfo, done, i);
+		sliced_rope_add_rope(rope, next, 0, next->len);
+		done = i + 1;
 	}
-	return text_concat(fcinfo);
+	add_others(rope, fcinfo, done, PG_NARGS());
+	return sliced_result_of_rope(fcinfo, rope);
 }
 
 /* ---- overlay ---- */
