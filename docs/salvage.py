@@ -21,7 +21,7 @@ import sys
 
 CHUNK = 1996                    # core's, with pages of 8 kB
 HEAD, SLICE, CONTINUATION, TAIL, NODE = 1, 2, 3, 4, 5
-EXTENT, BELOW, BORROWED = 0, 1, 2   # children of nodes
+EXTENT, BELOW, BORROWED, HINTED = 0, 1, 2, 3     # children of nodes
 BYTES, NEXT, RUN, LIST = 0, 1, 2, 3      # items of nodes
 HAS_DICTIONARY = 0x80
 
@@ -187,11 +187,11 @@ def node_bytes(objects, contents, objid, node, borrowed=b""):
             continue
         child = (objid - numbers.next_signed()) & 0xFFFFFFFF
         seq, length = numbers.next_signed(), numbers.next()
-        if kind & 3 == EXTENT:
+        if (kind & 3 == HINTED or kind == BELOW) and numbers.next() > 0:
+            numbers.next()      # where it was
+        if kind & 3 in (EXTENT, HINTED):
             content = contents(child)[seq:seq + length]
         else:
-            if kind >> 2 == 0 and numbers.next() > 0:
-                numbers.next()      # where it was
             content = node_bytes(objects, contents, child, objects[child][seq].payload, borrowed)
         if len(content) != length:
             raise ValueError(f"row {seq} of {child} is too short, or too long")

@@ -182,7 +182,7 @@
 #define SLICED_NODE_LITERALS		SLICED_LIMIT(200, 16)
 
 /* Bytes of a node with edits of one slice. */
-#define SLICED_NODE_LEAF			SLICED_LIMIT(1000, 60)
+#define SLICED_NODE_LEAF			SLICED_LIMIT(1000, 80)
 
 /* Children of a node. */
 #define SLICED_NODE_CHILDREN		SLICED_LIMIT(16, 3)

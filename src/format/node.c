@@ -15,6 +15,9 @@
 #define ITEM_RUN	2
 #define ITEM_LIST	3
 
+/* The lower two bits of the first number of an extent with a hint; others are as in SlicedChildKind. */
+#define KIND_HINTED	3
+
 /* So many bytes they take at least. */
 #define CHILD_LEAST	1
 #define ITEM_LEAST	2
@@ -105,6 +108,8 @@ get_child(Source *s, SlicedChild *child, uint32 objid, uint32 borrowed)
 	uint32		kind = get_number(s);
 
 	*child = (SlicedChild) {.kind = kind & 3, .height = kind >> 2};
+	if ((kind & 3) == KIND_HINTED)
+		child->kind = SLICED_CHILD_EXTENT;
 	if (child->height > (child->kind == SLICED_CHILD_NODE ? SLICED_NODE_HEIGHT_MAX : 0))
 		return false;
 	if (child->kind == SLICED_CHILD_BORROWED)
@@ -120,7 +125,9 @@ get_child(Source *s, SlicedChild *child, uint32 objid, uint32 borrowed)
 	switch (child->kind)
 	{
 		case SLICED_CHILD_EXTENT:
-			return child->seq >= 0 && child->len <= INT_MAX - (uint32) child->seq;
+			return child->seq >= 0 && child->len <= INT_MAX - (uint32) child->seq &&
+				((kind & 3) != KIND_HINTED ||
+				 (get_hint(s, &child->hint) && ItemPointerIsValid(&child->hint)));
 		case SLICED_CHILD_NODE:
 			return child->seq < -1 && (child->height > 0 || get_hint(s, &child->hint));
 		default:
@@ -245,13 +252,15 @@ put_hint(Target *t, const ItemPointerData *hint)
 static void
 put_child(Target *t, const SlicedChild *child, uint32 objid)
 {
-	put_number(t, child->height << 2 | child->kind);
+	bool		hinted = child->kind == SLICED_CHILD_EXTENT && ItemPointerIsValid(&child->hint);
+
+	put_number(t, child->height << 2 | (hinted ? KIND_HINTED : child->kind));
 	if (child->kind == SLICED_CHILD_BORROWED)
 		return;
 	put_number(t, fold((int32) (objid - child->objid)));
 	put_number(t, fold(child->seq));
 	put_number(t, child->len);
-	if (child->kind == SLICED_CHILD_NODE && child->height == 0)
+	if (hinted || (child->kind == SLICED_CHILD_NODE && child->height == 0))
 		put_hint(t, &child->hint);
 }
 

@@ -14,7 +14,8 @@
  *
  *	child	| height << 2 | kind | id, folded: the node's object minus the child's | seq, folded | length |
  *			and of a node of height 0 a hint where its row may be, | offset | block |, or | 0 |.
- *			a borrowed child is | kind | alone.  The height of a node that has nodes below it
+ *			An extent that has a hint, of its first row, is of kind 3: | offset | block |.
+ *			A borrowed child is | kind | alone.  The height of a node that has nodes below it
  *			which do not borrow is one more than theirs at most, of others it is 0
  *	item	| length << 2 | kind | ...
  *
@@ -58,9 +59,8 @@ typedef struct SlicedChild
 	uint32		objid;
 	int32		seq;			/* extent: where its first slice begins; node: chunk_seq */
 	uint32		len;			/* of its content */
-	ItemPointerData hint;		/* node of height 0: where its row may be */
+	ItemPointerData hint;		/* extent, node of height 0: where its first row may be */
 } SlicedChild;
-
 
 #define SLICED_NODE_HEIGHT_MAX	16
 

@@ -84,7 +84,7 @@ old_locate(void *arg, uint32 objid, int32 seq, ItemPointer hint)
 {
 	Derivation *d = arg;
 
-	sliced_node_find(&d->ts, objid, seq, hint);
+	sliced_name_find(&d->ts, objid, seq, hint);
 }
 
 static void

@@ -50,6 +50,18 @@ slice_step_back(ToastScan *ts, uint32 pos, bool pass_damage, SlicedRow *row, uin
 	return SLICED_SLICE_MISSING;
 }
 
+/* Is the slice that has 'pos' one row, where the hint says? */
+static bool
+slice_is_at_hint(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *start)
+{
+	int32		seq = cursor->slice == 0 ? SLICED_HEAD_SEQ : cursor->slice;
+	bool		covers;
+
+	return sliced_scan_is_at(cursor->ts, &cursor->hint, cursor->objid, seq) &&
+		slice_row_decode(cursor->ts, pos, row, start, &covers) == SLICED_SOUND && covers &&
+		row->parts == 0;
+}
+
 SlicedDamage
 sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *start)
 {
@@ -57,6 +69,8 @@ sliced_cursor_find(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *sta
 	bool		covers = false;
 	SlicedDamage damage;
 
+	if (cursor->moving == NoMovementScanDirection && slice_is_at_hint(cursor, pos, row, start))
+		return SLICED_SOUND;
 	if (ScanDirectionIsBackward(cursor->moving) ||
 		(cursor->moving == NoMovementScanDirection && (pos == 0 || cursor->in_slice)))
 	{

@@ -20,6 +20,7 @@ typedef struct SlicedCursor
 	uint32		end;			/* positions behind it are not looked for */
 	bool		in_slice;		/* the first position is in the slice that begins at 'slice' */
 	uint32		slice;
+	ItemPointerData hint;		/* where its row may be, if it is only one */
 } SlicedCursor;
 
 /*

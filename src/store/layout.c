@@ -95,8 +95,10 @@ sliced_layout_is_cut(const SlicedLayout *layout, uint32 size)
 /* ---- nodes ---- */
 
 bool
-sliced_node_find(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint)
+sliced_name_find(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint)
 {
+	if (seq == 0)
+		seq = SLICED_HEAD_SEQ;
 	if (sliced_scan_is_at(ts, hint, objid, seq))
 		return true;
 	sliced_scan_seek_within(ts, objid, seq, seq);
@@ -113,7 +115,7 @@ sliced_node_read(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint, char **b
 	SlicedDamage damage;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!sliced_node_find(ts, objid, seq, hint))
+	if (!sliced_name_find(ts, objid, seq, hint))
 		return SLICED_NODE_MISSING;
 	damage = sliced_row_decode(&row, ts->data, ts->len, objid, seq);
 	if (damage == SLICED_SOUND && row.kind != SLICED_ROW_NODE)
@@ -242,8 +244,10 @@ pieces_add_tree(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint3
 		if (piece.bytes != NULL)
 			pieces_add_literal(pieces, piece.bytes, piece.len);
 		else
-			pieces_add(pieces, (SlicedPiece) {piece.objid, piece.start, piece.len, piece.in_slice,
-					   piece.in_slice ? piece.slice : 0});
+			pieces_add(pieces, (SlicedPiece) {
+				piece.objid, piece.start, piece.len, piece.in_slice,
+				piece.in_slice || ItemPointerIsValid(&piece.hint) ? piece.slice : 0, piece.hint
+			});
 	return walk.damage;
 }
 

@@ -58,8 +58,11 @@ extern void sliced_layout_keep_nodes(SlicedLayout *layout, MemoryContext mcxt);
  */
 extern bool sliced_layout_is_cut(const SlicedLayout *layout, uint32 size);
 
-/* Find the row of a node, which may be where the hint says.  That becomes right.  The scan moves. */
-extern bool sliced_node_find(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint);
+/*
+ * Find the row of a node, or the first one of an extent, which may be where the hint says.
+ * That becomes right.  The scan moves.
+ */
+extern bool sliced_name_find(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint);
 
 /* Read it; 'bytes' is palloc'd. */
 extern SlicedDamage sliced_node_read(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint,
@@ -77,6 +80,7 @@ typedef struct SlicedPiece
 	uint32		len;
 	bool		in_slice;		/* it is of one slice, which begins at 'slice' */
 	uint32		slice;
+	ItemPointerData hint;		/* where the row may be that begins there */
 } SlicedPiece;
 
 /* What a range of a value consists of. */

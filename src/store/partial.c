@@ -263,11 +263,12 @@ piece_load(SlicedPartial *partial, Progress *progress, const SlicedPiece *piece,
 	ToastScan  *ts = progress->cursor.ts;
 	SlicedCursor cursor = {
 		.ts = ts, .objid = objid, .moving = NoMovementScanDirection,
-		.in_slice = piece->in_slice, .slice = piece->slice
+		.in_slice = piece->in_slice, .slice = piece->slice, .hint = piece->hint
 	};
 
 	slice_load_from_kept(partial, objid, &pos, end);
-	if (progress->cursor.objid == objid && progress->pos == pos)
+	if (progress->cursor.objid == objid && progress->pos == pos &&
+		progress->cursor.moving != NoMovementScanDirection)
 		cursor = progress->cursor;
 	cursor.end = end;
 	while (pos < end)

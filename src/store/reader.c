@@ -183,7 +183,7 @@ object_read(Reader *r, SlicedCursor cursor, uint32 pos, uint32 end)
 	Oid			objid = cursor.objid;
 
 	slice_copy_from_kept(r, objid, &pos, end);
-	if (r->cursor.objid == objid && r->cursor_pos == pos)
+	if (r->cursor.objid == objid && r->cursor_pos == pos && r->cursor.moving != NoMovementScanDirection)
 		cursor = r->cursor;
 	cursor.end = end;
 	while (pos < end)
@@ -237,7 +237,8 @@ pieces_read(Reader *r, const SlicedRow *head, uint32 offset, uint32 end)
 		if (OidIsValid(piece->objid))
 		{
 			SlicedCursor cursor = {
-				.ts = &r->ts, .objid = piece->objid, .in_slice = piece->in_slice, .slice = piece->slice
+				.ts = &r->ts, .objid = piece->objid, .in_slice = piece->in_slice, .slice = piece->slice,
+				.hint = piece->hint
 			};
 
 			cursor.moving = NoMovementScanDirection;

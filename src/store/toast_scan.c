@@ -240,8 +240,8 @@ sliced_scan_is_at(ToastScan *ts, const ItemPointerData *tid, Oid objid, int32 se
 		return false;
 	tuple = ((BufferHeapTupleTableSlot *) ts->slot)->base.tuple;
 	ts->tid = tuple->t_self;
-	return sliced_toast_row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len) == objid &&
-		ts->seq == seq;
+	ts->objid = sliced_toast_row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len);
+	return ts->objid == objid && ts->seq == seq;
 }
 
 TransactionId

@@ -117,7 +117,7 @@ divide_items(Tree *t, Limb *limb, int first, int last, uint32 cost, uint32 child
 		if (begins)
 			n++;
 		limb_add(part, item);
-		done += item_cost(item) + (begins ? child_cost(b) : 0);
+		done += item_cost(item) + (begins ? child_cost(t, b) : 0);
 	}
 	for (int i = 0; i < result.n; i++)
 		result.list[i]->len = result.list[i]->limb->len;

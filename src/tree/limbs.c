@@ -242,7 +242,7 @@ limb_cost(Tree *t, Limb *limb)
 	{
 		Branch	   *b = limb->items[i].branch;
 
-		cost += item_cost(&limb->items[i]) + (b != NULL && b->first == i ? child_cost(b) : 0);
+		cost += item_cost(&limb->items[i]) + (b != NULL && b->first == i ? child_cost(t, b) : 0);
 	}
 	return cost;
 }
@@ -307,8 +307,8 @@ child_of(const Branch *b)
 }
 
 /*
- * Nodes that the last change has written have no place yet when their parents are: this one
- * looks for them.
+ * What the last change has written had no place yet when its parents were written: this one
+ * looks for it.
  */
 static void
 find_places(Tree *t, Limb *limb)
@@ -317,8 +317,7 @@ find_places(Tree *t, Limb *limb)
 	{
 		Branch	   *b = limb->items[i].branch;
 
-		if (b != NULL && b->kind == SLICED_CHILD_NODE && b->height == 0 && !b->is_new &&
-			!ItemPointerIsValid(&b->hint))
+		if (b != NULL && branch_is_hinted(t, b) && !b->is_new && !ItemPointerIsValid(&b->hint))
 			t->store->locate(t->store->arg, b->objid, b->seq, &b->hint);
 	}
 }

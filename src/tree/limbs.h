@@ -28,7 +28,7 @@ typedef struct Branch
 	uint32		objid;
 	int32		seq;
 	uint32		len;
-	ItemPointerData hint;		/* node: where its row may be */
+	ItemPointerData hint;		/* where its first row may be, if that is worth knowing */
 	bool		is_new;			/* has no rows yet */
 	const char *bytes;			/* extent: of its slices, if it is new */
 	Limb	   *limb;			/* node: if it was loaded, or is new */
@@ -86,10 +86,18 @@ item_cost(const LimbItem *item)
 		COST_RUN + (item->is_list ? COST_LIST : 0);
 }
 
-static inline uint32
-child_cost(const Branch *b)
+/* Is its place worth knowing?  Nodes above leaves change too often, and longer extents have several rows. */
+static inline bool
+branch_is_hinted(const Tree *t, const Branch *b)
 {
-	return COST_CHILD + (b->kind == SLICED_CHILD_NODE && b->height == 0 ? COST_HINT : 0);
+	return b->kind == SLICED_CHILD_NODE ? b->height == 0 :
+		b->kind == SLICED_CHILD_EXTENT && b->len < t->limits->small;
+}
+
+static inline uint32
+child_cost(const Tree *t, const Branch *b)
+{
+	return COST_CHILD + (branch_is_hinted(t, b) ? COST_HINT : 0);
 }
 
 /* ---- branches ---- */

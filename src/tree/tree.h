@@ -37,7 +37,7 @@ typedef struct SlicedTreeLimits
 	uint32		children;		/* of a node */
 	uint32		longest;		/* bytes of a literal; longer ones become slices */
 	uint32		stored_per_leaf;	/* a slice is written anew if it has a leaf for less */
-	uint32		small;			/* neighbours of fewer bytes are joined, ... */
+	uint32		small;			/* extents of fewer bytes have hints; neighbours are joined, ... */
 	uint32		nsmall;			/* ... if they are so many */
 } SlicedTreeLimits;
 
@@ -60,7 +60,7 @@ typedef struct SlicedTreeStore
 	SlicedDamage (*node) (void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes,
 						  uint32 *size);
 	bool		keeps;
-	/* Where the row of a node is, if there is one.  For changes only. */
+	/* Where the row of a node is, or the first one of an extent, if there is one.  For changes only. */
 	void		(*locate) (void *arg, uint32 objid, int32 seq, ItemPointer hint);
 	/* The slice that has a byte of an object.  Raises errors. */
 	SlicedTreeSlice (*slice) (void *arg, uint32 objid, uint32 pos);
@@ -81,6 +81,7 @@ typedef struct SlicedTreePiece
 	uint32		len;
 	bool		in_slice;		/* it is of one slice, which begins at 'slice' */
 	uint32		slice;
+	ItemPointerData hint;		/* where the row may be that begins there */
 } SlicedTreePiece;
 
 typedef struct SlicedTreeLevel
@@ -124,7 +125,7 @@ typedef struct SlicedTreeName
 	uint32		objid;
 	int32		seq;
 	uint32		len;			/* of its content */
-	ItemPointerData hint;		/* node: where it may be */
+	ItemPointerData hint;		/* where its first row may be */
 	uint32		size;			/* node: bytes */
 	SlicedDamage damage;		/* node: why nothing below it is named */
 } SlicedTreeName;

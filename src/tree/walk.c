@@ -259,7 +259,7 @@ find_piece(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 			child = &level->slice;
 		*piece = (SlicedTreePiece) {
 			.objid = child->objid, .start = child->seq + item->start + skip, .len = len,
-			.in_slice = owned, .slice = child->seq
+			.in_slice = owned, .slice = child->seq, .hint = child->hint
 		};
 		return true;
 	}

@@ -134,7 +134,7 @@ static void
 run(void *arg)
 {
 	static const SlicedTreeLimits limits = {
-		.literals = 24, .leaf = 60, .children = 4, .longest = 20, .stored_per_leaf = 16, .small = 30, .nsmall = 4
+		.literals = 24, .leaf = 80, .children = 4, .longest = 20, .stored_per_leaf = 16, .small = 30, .nsmall = 4
 	};
 	Input	   *in = arg;
 	uint32		len;

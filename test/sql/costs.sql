@@ -144,13 +144,17 @@ SELECT count(*) > 6 AS several_slices FROM regions, sliced.inspect(doc);
 -- a page of the table, one of the index, the head, and at most one page for each row
 SELECT buffers('SELECT count(*) FROM regions WHERE doc > ''0''') <= 3 + sum(rows) AS each_row_once
     FROM (SELECT DISTINCT object, start, rows FROM regions, sliced.inspect(doc)) s;
--- nodes are where their parents say: each takes a page, and no descent
+-- nodes and short slices are where their parents say: each takes a page, and no descent
 CREATE TABLE nodes (n int, b bytea) USING sliced;
 ALTER TABLE nodes ALTER b SET STORAGE EXTERNAL;
 INSERT INTO nodes SELECT 0, string_agg(decode(md5(i::text), 'hex'), '') FROM generate_series(1, 4000) i;
 DO $$ BEGIN FOR i IN 1 .. 150 LOOP UPDATE nodes SET n = i, b = overlay(b PLACING decode(md5(i::text), 'hex') FROM i * 7919 % 63000 + 1); END LOOP; END $$;
 VACUUM nodes;
 SELECT count(*) > 6 AS several_nodes FROM nodes, sliced.inspect(b) WHERE codec = 'node';
+SELECT buffers('SELECT count(*) FROM nodes WHERE b > ''0''') <= 12 + sum(rows) AS each_row_once FROM nodes, sliced.inspect(b);
+DO $$ BEGIN FOR i IN 1 .. 40 LOOP UPDATE nodes SET n = i, b = overlay(b PLACING (SELECT string_agg(decode(md5((i * 50 + j)::text), 'hex'), '') FROM generate_series(1, 20) j) FROM i % 20 * 3000 + 1 FOR i % 2); END LOOP; END $$;
+VACUUM nodes;
+SELECT count(*) > 9 AS several_slices FROM nodes, sliced.inspect(b) WHERE raw_bytes < 1000;
 SELECT buffers('SELECT count(*) FROM nodes WHERE b > ''0''') <= 12 + sum(rows) AS each_row_once FROM nodes, sliced.inspect(b);
 DROP TABLE costs, documents, regions, nodes;
 DROP PROCEDURE costs;

@@ -16,7 +16,8 @@ CREATE FUNCTION num(n bigint) RETURNS bytea LANGUAGE plpgsql AS $$ BEGIN
     RETURN CASE WHEN n > 127 THEN set_byte('\x00', 0, (n & 127 | 128)::int) || num(n >> 7) ELSE set_byte('\x00', 0, n::int) END;
 END $$;
 CREATE FUNCTION fold(n bigint) RETURNS bytea LANGUAGE sql AS $$ SELECT num(CASE WHEN n < 0 THEN -2 * n - 1 ELSE 2 * n END) $$;
-CREATE FUNCTION extent(delta bigint, seq bigint, len bigint) RETURNS bytea LANGUAGE sql AS $$ SELECT num(0) || fold(delta) || fold(seq) || num(len) $$;
+CREATE FUNCTION extent(delta bigint, seq bigint, len bigint, hint bytea DEFAULT '') RETURNS bytea LANGUAGE sql AS $$
+    SELECT num(CASE hint WHEN '' THEN 0 ELSE 3 END) || fold(delta) || fold(seq) || num(len) || hint $$;
 CREATE FUNCTION below(seq int, len bigint, hint bytea DEFAULT num(0)) RETURNS bytea LANGUAGE sql AS $$ SELECT num(1) || fold(0) || fold(seq) || num(len) || hint $$;
 CREATE FUNCTION borrowed() RETURNS bytea LANGUAGE sql AS $$ SELECT num(2) $$;
 CREATE FUNCTION literal(s text) RETURNS bytea LANGUAGE sql AS $$ SELECT num(length(s) * 4) || convert_to(s, 'UTF8') $$;
@@ -69,7 +70,7 @@ CREATE FUNCTION leaf() RETURNS bytea LANGUAGE sql AS $$
 CREATE FUNCTION owner() RETURNS bytea LANGUAGE sql AS $$
     SELECT node(true, ARRAY[extent(1000000, a, b - a), below(-3, 124)], ARRAY[literal('owner'), run(1, 0, 50), literal('between'), next_run(2, 72), run(0, 200, 300)]) FROM slices $$;
 CREATE FUNCTION root(extra bytea[] DEFAULT '{}', owner int DEFAULT 434, items bytea[] DEFAULT '{}', longer int DEFAULT 0, hint bytea DEFAULT num(0)) RETURNS bytea LANGUAGE sql AS $$
-    SELECT node(false, ARRAY[below(-2, owner, hint), extent(1000000, b, c - b + longer)] || extra,
+    SELECT node(false, ARRAY[below(-2, owner, hint), extent(1000000, b, c - b + longer, CASE hint WHEN num(0) THEN '' ELSE hint END)] || extra,
         ARRAY[literal('root'), run(0, 0, 434), literal('x'), run(1, 0, 5000), next_run(7, c - b - 5007 + longer)] || items) FROM slices $$;
 CREATE TABLE expected AS SELECT 'root' || convert_to('owner', 'UTF8') || substr(leaf, 1, 50) || 'between' || substr(leaf, 53) || bytes(a + 200, 300) || 'x'
     || bytes(b, 5000) || bytes(b + 5007, c - b - 5007) AS body FROM slices, LATERAL (SELECT bytes(a + 10, 100) || 'leaf' || bytes(a + 115, 20) AS leaf) l;

@@ -457,7 +457,8 @@ static SlicedChild some_children[] = {
 	{SLICED_CHILD_EXTENT, 0, PG_UINT32_MAX, INT_MAX - 300, 300},
 	{SLICED_CHILD_NODE, 16, 1, SLICED_FIRST_SEQ, INT_MAX},
 	{SLICED_CHILD_NODE, 0, 900, -7, 4000, {{0x0123, 0x4567}, 89}},
-	{SLICED_CHILD_NODE, 0, 900, -8, 4000}
+	{SLICED_CHILD_NODE, 0, 900, -8, 4000},
+	{SLICED_CHILD_EXTENT, 0, 900, 1, 300, {{0x0123, 0x4567}, 89}}
 };
 static SlicedItem some_items[] = {
 	{NULL, 1, 0, 500},
@@ -471,7 +472,8 @@ static SlicedItem some_items[] = {
 	{NULL, 4, 3, 64, true, {12345, SLICED_LIST_BITS - 3, 31}},
 	{NULL, 4, 67, 40, true, {SLICED_LIST_BITS, 0, 0}},
 	{NULL, 4, 107, 1},
-	{NULL, 5, 0, 4, true, {0, SLICED_LIST_BITS / 2 + 1, 7}}
+	{NULL, 5, 0, 4, true, {0, SLICED_LIST_BITS / 2 + 1, 7}},
+	{NULL, 6, 100, 50}
 };
 
 static SlicedNode
@@ -603,6 +605,12 @@ forged_nodes(void)
 	check(!IS_NODE("\x02" "\x01\x00\x02\x05\x00" "\x16\x00\x00"));
 	check(IS_NODE("\x02" "\x41\x00\x03\x05" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x45\x00\x03\x05" "\x16\x00\x00"));
+
+	/* extents with a hint, which is one */
+	check(IS_NODE("\x02" "\x03\x00\x02\x05\x01\x07" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x03\x00\x02\x05\x00" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x03\x00\x02\x05\x81\x10\x07" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x07\x00\x02\x05\x01\x07" "\x16\x00\x00"));
 
 	/* hints: of height 0 only, any block, an offset that can be */
 	check(IS_NODE("\x02" "\x01\x00\x03\x05\x01\xff\xff\xff\xff\x0f" "\x16\x00\x00"));

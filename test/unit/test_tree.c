@@ -63,11 +63,12 @@ find(SlicedChildKind kind, uint32 objid, int32 pos)
 }
 
 static uint64 known;				/* how often nodes were where their parents said */
+static uint64 known_extents;		/* how often readers of extents knew where to look */
 
 static void
 store_locate(void *arg, uint32 objid, int32 seq, ItemPointer hint)
 {
-	*hint = find(SLICED_CHILD_NODE, objid, seq)->place;
+	*hint = find(seq < 0 ? SLICED_CHILD_NODE : SLICED_CHILD_EXTENT, objid, seq)->place;
 }
 
 static SlicedDamage
@@ -284,6 +285,13 @@ value_check(const Value *v, uint32 start, uint32 len)
 			memcpy(read + done, piece.bytes, piece.len);
 		else
 			store_read(NULL, piece.objid, piece.start, piece.len, read + done);
+		if (ItemPointerIsValid(&piece.hint))
+		{
+			Row		   *r = find(SLICED_CHILD_EXTENT, piece.objid, piece.slice);
+
+			check(r->seq == piece.slice && memcmp(&r->place, &piece.hint, sizeof(r->place)) == 0);
+			known_extents++;
+		}
 		done += piece.len;
 	}
 	check(walk.damage == SLICED_SOUND);
@@ -431,7 +439,7 @@ value_splice(Value *v, const SlicedTreeLimits *limits, uint32 at, uint32 old, ui
 /* ---- tests ---- */
 
 static const SlicedTreeLimits tiny = {
-	.literals = 24, .leaf = 60, .children = 4, .longest = 20, .stored_per_leaf = 40, .small = 30, .nsmall = 4
+	.literals = 24, .leaf = 80, .children = 4, .longest = 20, .stored_per_leaf = 40, .small = 30, .nsmall = 4
 };
 
 static const SlicedTreeLimits usual = {
@@ -809,7 +817,7 @@ values_grow(void)
 	value_free(&v);
 }
 
-/* Only nodes that the last change of their parent has written have an unknown place. */
+/* Only what the last change of a node has written has an unknown place there. */
 static void
 places_are_known(void)
 {
@@ -819,11 +827,12 @@ places_are_known(void)
 	slice_len = 128 * 1024;
 	value_make(&v, 2000 * 1000);
 	for (int i = 0; i < 3000; i++)
-		value_splice(&v, &usual, rnd(v.len - 8), 8, 9);
-	known = 0;
+		value_splice(&v, &usual, rnd(v.len - 8), 8, i % 30 == 0 ? 300 : 9);
+	known = known_extents = 0;
 	shape = owners_check(&v);
 	value_check(&v, 0, v.len);
 	check(known > shape.nodes * 3 / 4);
+	check(known_extents > 50);
 	value_free(&v);
 }
 

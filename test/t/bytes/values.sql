@@ -73,6 +73,8 @@ FROM (VALUES
     ('zstd', 'tree zstd, document', 'jsonb', 'document(3)', 1, 60, 37, 60, 200, '{}'),
     ('lz4', 'tree lz4, characters', 'text', $$words('t', 150) || replace(words('t', 450), 'a', 'ä€𝄞')$$, 1, 60, 1499, 30, 17000, ARRAY[$$v || ' und zwar größer'$$]),
     ('lz4', 'tree lz4, a list that has moved', 'jsonb', 'short(1500)', 1, 6, 137, 20, 700, ARRAY[$$v #- '{list,100}'$$, $$jsonb_insert(v, '{list,50}', '[1]')$$]),
+    ('lz4', 'tree lz4, short slices', 'bytea', $$convert_to(words('p', 900), 'UTF8')$$, 1, 8, 3499, 4, 29000,
+        ARRAY[$$overlay(v PLACING convert_to(words('y', 12), 'UTF8') FROM 5000 FOR 0)$$, $$overlay(v PLACING convert_to(words('z', 15), 'UTF8') FROM 9000 FOR 0)$$, $$set_byte(v, 4000, 1)$$]),
     ('zstd', 'large text', 'text', $$repeat('abcdefg ', 500000)$$, 1, 320, 149993, 8, 3999000, ARRAY[$$v || ' und zwar größer'$$]),
     ('lz4', 'large document', 'jsonb', 'list(2000, 125)', 1, 300, 747, 20, 1999, '{}')) v(codec, name, type, value, first, last, step, len, size, more);
 
