@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/limits.h"
 #include "miscadmin.h"
 #include "store/cursor.h"
 #include "store/object.h"
@@ -17,13 +18,17 @@ sliced_objects_forget(SlicedObjects *objects)
 	objects->objid = InvalidOid;
 }
 
-/* Have the slice in memory that has byte 'pos'. */
+/*
+ * Have the slice in memory that has byte 'pos', as far as bytes before 'end' need it, or all
+ * of it the second time.
+ */
 static SlicedDamage
-objects_load(SlicedObjects *objects, ToastScan *ts, Oid objid, uint32 pos)
+objects_load(SlicedObjects *objects, ToastScan *ts, Oid objid, uint32 pos, uint32 end)
 {
 	SlicedRow	row;
 	SlicedSlice slice;
 	uint32		start;
+	uint32		len;
 	SlicedDamage damage;
 
 	if (objects->objid == objid && pos >= objects->start && pos - objects->start < objects->len)
@@ -33,11 +38,13 @@ objects_load(SlicedObjects *objects, ToastScan *ts, Oid objid, uint32 pos)
 		damage = sliced_slice_gather(ts, &row, start, sliced_last_seq(pos + 1), &slice);
 	if (damage != SLICED_SOUND)
 		return damage;
+	len = objects->objid == objid && objects->start == start ? slice.rawlen :
+		Min(slice.rawlen, Max(end - start, SLICED_FIRST_PART));
 	sliced_objects_forget(objects);
 	objects->start = start;
-	objects->len = slice.rawlen;
-	objects->raw = MemoryContextAlloc(objects->mcxt, slice.rawlen);
-	damage = sliced_slice_decompress(&slice, 0, slice.rawlen, objects->raw);
+	objects->len = len;
+	objects->raw = MemoryContextAlloc(objects->mcxt, len);
+	damage = sliced_slice_decompress(&slice, 0, len, objects->raw);
 	if (damage == SLICED_SOUND)
 		objects->objid = objid;
 	else
@@ -57,7 +64,7 @@ sliced_objects_read(SlicedObjects *objects, ToastScan *ts, Oid objid, uint32 sta
 		uint32		n;
 
 		CHECK_FOR_INTERRUPTS();
-		damage = objects_load(objects, ts, objid, start);
+		damage = objects_load(objects, ts, objid, start, start + len);
 		if (damage != SLICED_SOUND)
 			return damage;
 		n = Min(len, objects->start + objects->len - start);

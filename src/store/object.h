@@ -9,7 +9,7 @@
 
 #include "store/toast_scan.h"
 
-/* The slice that was read last stays in memory: who reads some bytes of it reads others. */
+/* The slice that was read last stays in memory, or its first bytes: who reads some of it reads more. */
 typedef struct SlicedObjects
 {
 	Oid			objid;			/* of that slice; or InvalidOid */
