@@ -18,9 +18,11 @@
 /* The lower two bits of the first number of an extent with a hint; others are as in SlicedChildKind. */
 #define KIND_HINTED	3
 
-/* So many bytes they take at least. */
+/* So many bytes a child takes at least. */
 #define CHILD_LEAST	1
-#define ITEM_LEAST	2
+
+/* Room for items at first. */
+#define ITEMS_FIRST	32
 
 /* ---- numbers ---- */
 
@@ -32,7 +34,7 @@ typedef struct Source
 } Source;
 
 static uint32
-get_number(Source *s)
+get_long_number(Source *s)
 {
 	uint64		result = 0;
 
@@ -54,6 +56,14 @@ get_number(Source *s)
 	}
 	s->damaged = true;
 	return 0;
+}
+
+static inline uint32
+get_number(Source *s)
+{
+	if (s->next < s->end && !(*s->next & 0x80))
+		return *s->next++;
+	return get_long_number(s);
 }
 
 /* Where bytes go; only counted if 'dst' is NULL. */
@@ -183,6 +193,7 @@ static bool
 get_node(Source *s, SlicedNode *node, uint32 *ends, uint32 objid, uint32 borrowed)
 {
 	uint32		last = PG_UINT32_MAX;
+	uint32		room = ITEMS_FIRST;
 
 	for (uint32 i = 0; i < node->nchildren; i++)
 	{
@@ -192,8 +203,11 @@ get_node(Source *s, SlicedNode *node, uint32 *ends, uint32 objid, uint32 borrowe
 	}
 	while (s->next < s->end)
 	{
-		SlicedItem *item = &node->items[node->nitems++];
+		SlicedItem *item;
 
+		if (node->nitems == room)
+			node->items = repalloc(node->items, (room *= 2) * sizeof(SlicedItem));
+		item = &node->items[node->nitems++];
 		if (!get_item(s, item, node, ends, &last) || s->damaged || item->len > INT_MAX - node->len)
 			return false;
 		node->len += item->len;
@@ -220,7 +234,7 @@ sliced_node_decode(SlicedNode *node, const char *src, uint32 size, uint32 objid,
 	if (s.damaged || node->nchildren > (s.end - s.next) / CHILD_LEAST)
 		return SLICED_NODE_IMPOSSIBLE;
 	node->children = palloc((node->nchildren + 1) * sizeof(SlicedChild));
-	node->items = palloc(((s.end - s.next) / ITEM_LEAST + 1) * sizeof(SlicedItem));
+	node->items = palloc(ITEMS_FIRST * sizeof(SlicedItem));
 	ends = palloc((node->nchildren + 1) * sizeof(uint32));
 	sound = get_node(&s, node, ends, objid, borrowed);
 	pfree(ends);
