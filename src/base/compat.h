@@ -246,6 +246,15 @@ sliced_named_bytes(const char *name, Size size, bool *found)
 #define SLICED_AGG_TUPLES_MEMORY(agg)	((Size) 0)
 #endif
 
+/* How many nodes of a plan are there only for want of others?  Since 18 each says so, with those below it. */
+static inline void
+sliced_copy_disabled_nodes(Plan *to, const Plan *from)
+{
+#if PG_VERSION_NUM >= 180000
+	to->disabled_nodes = from->disabled_nodes;
+#endif
+}
+
 /* ---- 19 ---- */
 
 /* How many replication slots may there be?  Some are for REPACK CONCURRENTLY alone. */

@@ -370,15 +370,9 @@ swap_editors_in_column(Plan *plan, AttrNumber resno, Work *work)
 	if (plan == NULL)
 		return;
 	check_stack_depth();
-	if (IsA(plan, Append))
+	if (IsA(plan, Append) || IsA(plan, MergeAppend))
 	{
-		foreach(lc, ((Append *) plan)->appendplans)
-			swap_editors_in_column(lfirst(lc), resno, work);
-		return;
-	}
-	if (IsA(plan, MergeAppend))
-	{
-		foreach(lc, ((MergeAppend *) plan)->mergeplans)
+		foreach(lc, IsA(plan, Append) ? ((Append *) plan)->appendplans : ((MergeAppend *) plan)->mergeplans)
 			swap_editors_in_column(lfirst(lc), resno, work);
 		return;
 	}
@@ -399,6 +393,14 @@ swap_editors_below(Var *var, Plan *plan, Work *work)
 		swap_editors_in_column(innerPlan(plan), var->varattno, work);
 	else if (IsA(plan, SubqueryScan) && var->varno == ((Scan *) plan)->scanrelid)
 		swap_editors_in_column(((SubqueryScan *) plan)->subplan, var->varattno, work);
+	else if (var->varno == INDEX_VAR && IsA(plan, CustomScan))
+	{
+		const TargetEntry *passed = list_nth(((CustomScan *) plan)->custom_scan_tlist, var->varattno - 1);
+
+		/* as it comes from below, or else who made the node knows what it is */
+		if (IsA(passed->expr, Var) && ((Var *) passed->expr)->varno != INDEX_VAR)
+			swap_editors_below((Var *) passed->expr, plan, work);
+	}
 }
 
 /*

@@ -14,6 +14,18 @@
 /* Nodes have numbers that no other has: core counts from 0. */
 #define FIRST_ID	1000000
 
+/* The column of that number of 'varno', in the place of an entry. */
+static TargetEntry *
+same_column(const TargetEntry *entry, int varno)
+{
+	TargetEntry *result = flatCopyTargetEntry(unconstify(TargetEntry *, entry));
+	Node	   *expr = (Node *) entry->expr;
+
+	result->expr = (Expr *) makeVar(varno, entry->resno, exprType(expr), exprTypmod(expr),
+									exprCollation(expr), 0);
+	return result;
+}
+
 CustomScan *
 sliced_node_above(Plan *plan, const CustomScanMethods *methods, int core_id, int n)
 {
@@ -24,20 +36,20 @@ sliced_node_above(Plan *plan, const CustomScanMethods *methods, int core_id, int
 	node->scan.plan.total_cost = plan->total_cost;
 	node->scan.plan.plan_rows = plan->plan_rows;
 	node->scan.plan.plan_width = plan->plan_width;
+	sliced_copy_disabled_nodes(&node->scan.plan, plan);
 	node->scan.plan.parallel_safe = plan->parallel_safe;
 	node->scan.plan.plan_node_id = FIRST_ID + 3 * core_id + n;
 	node->scan.plan.extParam = bms_copy(plan->extParam);
 	node->scan.plan.allParam = bms_copy(plan->allParam);
 	node->scan.plan.lefttree = plan;
 	node->methods = methods;
+	/* rows are passed on as they are, and nothing is compiled for that */
 	foreach(lc, plan->targetlist)
 	{
-		TargetEntry *entry = flatCopyTargetEntry(lfirst(lc));
-		Node	   *expr = (Node *) entry->expr;
+		const TargetEntry *entry = lfirst(lc);
 
-		entry->expr = (Expr *) makeVar(OUTER_VAR, entry->resno, exprType(expr), exprTypmod(expr),
-									   exprCollation(expr), 0);
-		node->scan.plan.targetlist = lappend(node->scan.plan.targetlist, entry);
+		node->custom_scan_tlist = lappend(node->custom_scan_tlist, same_column(entry, OUTER_VAR));
+		node->scan.plan.targetlist = lappend(node->scan.plan.targetlist, same_column(entry, INDEX_VAR));
 	}
 	return node;
 }

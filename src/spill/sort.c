@@ -392,7 +392,7 @@ static void
 merge_most(SlicedSort *s)
 {
 	int			columns = ExecGetResultType(s->side)->natts;
-	Size		each = s->tapes.block + sizeof(Run) + columns * (sizeof(Datum) + sizeof(bool));
+	Size		each = Max(s->tapes.block, s->tapes.longest) + sizeof(Run) + columns * (sizeof(Datum) + sizeof(bool));
 	int			most = Min(Max(s->allowed / each, MERGED_MIN), MERGED_MAX);
 
 	s->most = most;

@@ -362,6 +362,7 @@ add_row(SlicedTape *tape, uint32 len)
 	tape->used += size;
 	tape->rows++;
 	tape->memory += SLICED_ROW_MEMORY(len);
+	tape->tapes->longest = Max(tape->tapes->longest, size);
 	tape->tapes->rows++;
 	return (MinimalTuple) to;
 }

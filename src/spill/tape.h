@@ -37,6 +37,7 @@ typedef struct SlicedTapes
 	bool		adaptive;		/* compress while that is worth its time */
 	uint32		block;			/* bytes of rows that are compressed together */
 	uint32		for_now;		/* fewer, as there is no room for that yet; 0: there is */
+	uint32		longest;		/* row: a block has one at least */
 
 	/* a block as it is in the file, its header included */
 	char	   *stored_bytes;

@@ -173,6 +173,35 @@ SET work_mem = '256kB';
 EXECUTE with_ours;
 SET work_mem = '64kB';
 
+-- runs of long rows: as many are merged at a time as memory has room for a row of each
+CREATE TABLE long_rows AS SELECT i, i * 7919 % 97 AS k, (SELECT string_agg(md5((i * 100000 + j)::text), '') FROM generate_series(1, 15000) j) AS w FROM generate_series(1, 60) i;
+SET work_mem = '1MB';
+SET sliced.temp_file_compression = lz4;
+BEGIN;
+DECLARE c NO SCROLL CURSOR FOR SELECT k, i, w FROM (SELECT k, i, w || '' AS w FROM long_rows OFFSET 0) q ORDER BY k, i;
+FETCH 1 FROM c \g /dev/null
+SELECT sum(total_bytes) < 6500000 AS few FROM pg_backend_memory_contexts;
+FETCH ALL FROM c \g /dev/null
+COMMIT;
+SET work_mem = '64kB';
+
+-- our nodes pass rows on, and nothing is compiled for that
+CREATE FUNCTION compiled(query text, setting text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    PERFORM set_config('sliced.temp_file_compression', setting, true);
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING off, FORMAT json) ' || query INTO plan;
+    RETURN coalesce((plan->0->'JIT'->>'Functions')::int, 0);
+END $$;
+SET jit_above_cost = 0;
+SET jit_optimize_above_cost = -1;
+SET jit_inline_above_cost = -1;
+SELECT compiled(query, 'lz4') <= compiled(query, 'off') + 1 AS no_more
+    FROM (VALUES ('SELECT * FROM a JOIN b ON a.k = b.k JOIN each ON each.k = b.k ORDER BY a.w, b.w')) q(query);
+RESET jit_above_cost;
+EXPLAIN (VERBOSE, COSTS off) SELECT id, w || 'x' AS x FROM a ORDER BY w;
+
 -- rows that are changed meanwhile are looked at again, and errors leave nothing
 BEGIN;
 UPDATE a SET w = a.w || b.w FROM b WHERE a.k = b.k AND a.id < 3000;
