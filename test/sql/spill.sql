@@ -202,6 +202,22 @@ SELECT compiled(query, 'lz4') <= compiled(query, 'off') + 1 AS no_more
 RESET jit_above_cost;
 EXPLAIN (VERBOSE, COSTS off) SELECT id, w || 'x' AS x FROM a ORDER BY w;
 
+-- a node that is there for want of another is said to be (since 18), and not ours above it
+CREATE FUNCTION disabled(setting text, OUT nodes text[]) LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    node text;
+BEGIN
+    PERFORM set_config('sliced.temp_file_compression', setting, true);
+    FOR line IN EXPLAIN (COSTS off) SELECT * FROM a ORDER BY w LOOP
+        node := coalesce(substring(line FROM '^ *(?:->  )?([A-Z][A-Za-z ()]*)$'), node);
+        nodes := CASE WHEN line ~ 'Disabled: true' THEN nodes || node ELSE nodes END;
+    END LOOP;
+END $$;
+SET enable_sort = off;
+SELECT disabled('lz4') IS NOT DISTINCT FROM disabled('off') AS same;
+RESET enable_sort;
+
 -- rows that are changed meanwhile are looked at again, and errors leave nothing
 BEGIN;
 UPDATE a SET w = a.w || b.w FROM b WHERE a.k = b.k AND a.id < 3000;
