@@ -182,6 +182,22 @@ stands_alone(Tree *t, Limb *limb, const LimbItem *item)
 	return b != NULL && b != limb->slice && item->len == b->len && b->len >= t->limits->small;
 }
 
+/* What a node becomes by edits, in which runs of it are runs of what it was. */
+static Branch *
+edited_node(Tree *t, Branch *b, const LimbItem *edits, int n)
+{
+	Limb	   *old = limb_of(t, b);
+	Branch	   *made = branch_new_node(t, old->slice);
+
+	made->height = b->height;
+	made->limb->owns = old->owns;
+	for (int i = 0; i < old->nitems; i++)
+		limb_add(made->limb, &old->items[i]);
+	limb_apply(t, made->limb, edits, n, b);
+	made->len = made->limb->len;
+	return made;
+}
+
 /* A branch of which all is what the item is. */
 static Branch *
 item_branch(Tree *t, const LimbItem *item)
@@ -191,19 +207,10 @@ item_branch(Tree *t, const LimbItem *item)
 
 	if (!item->is_list)
 		return b;
+	if (b->kind == SLICED_CHILD_NODE)
+		return edited_node(t, b, item, 1);
 	made = branch_new_node(t, NULL);
-	made->height = b->height;
-	/* a node that was made for a list: then it moves within that */
-	if (b->kind == SLICED_CHILD_NODE && limb_of(t, b)->nitems == 1)
-	{
-		limb_add(made->limb, &b->limb->items[0]);
-		limb_apply(t, made->limb, item, 1, b);
-	}
-	else
-	{
-		limb_add(made->limb, item);
-		made->height++;
-	}
+	limb_add(made->limb, item);
 	made->len = item->len;
 	return made;
 }
@@ -379,16 +386,7 @@ push_down(Tree *t, Limb *limb, const Group *g)
 			limb_add(made->limb, &edits[i]);
 	}
 	else
-	{
-		Limb	   *old = limb_of(t, b);
-
-		made = branch_new_node(t, old->slice);
-		made->height = b->height;
-		made->limb->owns = old->owns;
-		for (int i = 0; i < old->nitems; i++)
-			limb_add(made->limb, &old->items[i]);
-		limb_apply(t, made->limb, edits, n, b);
-	}
+		made = edited_node(t, b, edits, n);
 	settle(t, made->limb);
 	made->len = made->limb->len;
 	if (made->limb->owns && slice_is_worn(t, made->limb))
@@ -398,11 +396,21 @@ push_down(Tree *t, Limb *limb, const Group *g)
 	limb_replace_items(limb, g->first, g->last, &result);
 }
 
+/* Has it edits of its slice, or only nodes below that have them? */
+static bool
+has_runs_of_slice(const Limb *limb)
+{
+	for (int i = 0; i < limb->nitems; i++)
+		if (limb->items[i].branch != NULL && limb->items[i].branch == limb->slice)
+			return true;
+	return false;
+}
+
 /* Push edits down to the children until the node is within its limits, or none can take more. */
 static void
 settle(Tree *t, Limb *limb)
 {
-	bool		leaf = limb->slice != NULL && limb_nodes(t, limb) == 0;
+	bool		leaf = has_runs_of_slice(limb);
 
 	limb_trim_extents(t, limb);
 	join_small_neighbours(t, limb);

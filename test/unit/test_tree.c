@@ -304,6 +304,7 @@ typedef struct Shape
 	uint64		named;			/* bytes of rows' content */
 	int			nodes;
 	int			depth;
+	uint32		largest;		/* node */
 } Shape;
 
 static void
@@ -314,6 +315,7 @@ look_at(const char *bytes, uint32 size, uint32 objid, uint32 borrowed, int depth
 	check(sliced_node_decode(&node, bytes, size, objid, borrowed) == SLICED_SOUND);
 	check(size <= SLICED_NODE_MAX);
 	s->depth = Max(s->depth, depth);
+	s->largest = Max(s->largest, size);
 	for (uint32 i = 0; i < node.nchildren; i++)
 	{
 		SlicedChild *c = &node.children[i];
@@ -772,6 +774,30 @@ slices_wear_out(void)
 	value_free(&v);
 }
 
+/* Edits of a slice go to leaves, also where short slices between them have edits of their own. */
+static void
+owners_stay_short(void)
+{
+	Value		v;
+	uint32		largest = 0;
+
+	slice_len = 128 * 1024;
+	value_make(&v, 400 * 1000);
+	for (int i = 0; i < 20; i++)
+		value_splice(&v, &usual, rnd(slice_len), 8, 9);
+	value_splice(&v, &usual, 60 * 1000, 0, 800);
+	for (int i = 0; i < 6; i++)
+		value_splice(&v, &usual, 60 * 1000 + rnd(790), 8, 9);
+	for (int i = 0; i < 300; i++)
+	{
+		value_splice(&v, &usual, rnd(slice_len), 8, 9);
+		largest = Max(largest, owners_check(&v).largest);
+	}
+	value_check(&v, 0, v.len);
+	check(largest < usual.leaf * 3 / 2);
+	value_free(&v);
+}
+
 /* What lies between long values is written anew without them. */
 static void
 long_values_stay(void)
@@ -877,6 +903,7 @@ main(int argc, char **argv)
 	run_test(lists_move_cheaply);
 	run_test(gaps_are_freed);
 	run_test(slices_wear_out);
+	run_test(owners_stay_short);
 	run_test(long_values_stay);
 	run_test(values_grow);
 	run_test(places_are_known);
