@@ -246,12 +246,21 @@ sliced_named_bytes(const char *name, Size size, bool *found)
 #define SLICED_AGG_TUPLES_MEMORY(agg)	((Size) 0)
 #endif
 
-/* How many nodes of a plan are there only for want of others?  Since 18 each says so, with those below it. */
+/*
+ * Since 18 each node says how many nodes are there only for want of others, it and those
+ * below.  EXPLAIN compares a custom node with a list that ours have nothing else in.
+ */
 static inline void
-sliced_copy_disabled_nodes(Plan *to, const Plan *from)
+sliced_copy_disabled_nodes(CustomScan *to, const Plan *from)
 {
 #if PG_VERSION_NUM >= 180000
-	to->disabled_nodes = from->disabled_nodes;
+	Result	   *same;
+
+	if (from->disabled_nodes == 0)
+		return;
+	same = makeNode(Result);
+	same->plan.disabled_nodes = to->scan.plan.disabled_nodes = from->disabled_nodes;
+	to->custom_plans = list_make1(same);
 #endif
 }
 

@@ -36,7 +36,7 @@ sliced_node_above(Plan *plan, const CustomScanMethods *methods, int core_id, int
 	node->scan.plan.total_cost = plan->total_cost;
 	node->scan.plan.plan_rows = plan->plan_rows;
 	node->scan.plan.plan_width = plan->plan_width;
-	sliced_copy_disabled_nodes(&node->scan.plan, plan);
+	sliced_copy_disabled_nodes(node, plan);
 	node->scan.plan.parallel_safe = plan->parallel_safe;
 	node->scan.plan.plan_node_id = FIRST_ID + 3 * core_id + n;
 	node->scan.plan.extParam = bms_copy(plan->extParam);
