@@ -173,6 +173,21 @@ COMMENT ON VIEW sliced.progress IS
 'how far calls of sliced.convert() are';
 GRANT SELECT ON sliced.progress TO PUBLIC;
 
+CREATE FUNCTION sliced.kept_files(
+    OUT tablespace oid, OUT file oid, OUT bytes bigint, OUT replaced_by xid8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_list_kept_files'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sliced.kept_files() IS
+'files of this database that logical decoding has still to read, though tables have others by now';
+
+CREATE FUNCTION sliced.remove_kept_files() RETURNS int
+AS 'MODULE_PATHNAME', 'sliced_remove_kept_files'
+LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced.remove_kept_files() IS
+'remove those that no slot needs any more, and return how many; ANALYZE does so, too';
+REVOKE EXECUTE ON FUNCTION sliced.remove_kept_files() FROM PUBLIC;
+
 CREATE FUNCTION sliced.column_options(
     rel regclass,
     OUT col name, OUT type regtype, OUT toaster name, OUT toaster_from text,

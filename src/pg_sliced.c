@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#include "am/kept_files.h"
+#include "am/retention.h"
 #include "base/counters.h"
 #include "base/settings.h"
 #include "fmgr.h"
@@ -28,6 +30,10 @@ _PG_init(void)
 	sliced_spill_settings();
 	sliced_settings_define();
 	sliced_bridge_init();
+	sliced_decoder_init();
+	sliced_late_init();
+	sliced_retention_init();
+	sliced_kept_files_init();
 	sliced_dictionary_init();
 	sliced_promises_init();
 	sliced_documents_init();

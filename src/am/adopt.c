@@ -69,7 +69,8 @@ sliced_may_take_row(Relation rel, HeapTuple tuple, uint32 options)
 	if ((options & TABLE_UPDATE_NO_LOGICAL) != 0)
 		return true;
 	return !sliced_is_decoded(rel) &&
-		!(sliced_hides_slices(rel) && sliced_identity_needs_values(rel, tuple));
+		!(sliced_hides_slices(rel) && !sliced_announces_values(rel) &&
+		  sliced_identity_needs_values(rel, tuple));
 }
 
 /* ---- tables ---- */

@@ -149,9 +149,18 @@ extern void sliced_bridge_leave(SlicedBridge *bridge);
 extern SlicedBridge *sliced_bridges_suspend(void);
 extern void sliced_bridges_resume(SlicedBridge *suspended);
 
+/* decoder.c: values of ours, for whoever decodes the WAL.  Called when the library is loaded. */
+extern void sliced_decoder_init(void);
+
+/* late.c: has somebody decoded in this process before the library was loaded? */
+extern void sliced_late_init(void);
+extern void sliced_late_join(void);
+
 /* decoding.c: what logical decoding must be able to see */
 extern bool sliced_is_decoded(Relation rel);
 extern bool sliced_hides_slices(Relation rel);
+extern bool sliced_announces_values(Relation rel);
+extern bool sliced_logical_slot_exists(void);
 extern bool sliced_identity_needs_values(Relation rel, HeapTuple oldtup);
 extern LockTupleMode sliced_update_lock(Relation rel, HeapTuple oldtup, HeapTuple newtup);
 

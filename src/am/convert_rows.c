@@ -191,7 +191,7 @@ static bool
 identity_is_decoded(Relation rel, HeapTuple row)
 {
 	return sliced_identity_needs_values(rel, row) &&
-		(sliced_is_decoded(rel) || sliced_hides_slices(rel));
+		!sliced_announces_values(rel) && (sliced_is_decoded(rel) || sliced_hides_slices(rel));
 }
 
 /* Convert a row, a copy of what is on disk.  True if somebody else has it. */

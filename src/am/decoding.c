@@ -41,8 +41,8 @@
 #include "utils/relcache.h"
 
 /* Is there a logical slot, here or on a standby? */
-static bool
-logical_slot_exists(void)
+bool
+sliced_logical_slot_exists(void)
 {
 	bool		found = false;
 
@@ -70,14 +70,14 @@ sliced_is_decoded(Relation rel)
 
 	if (!XLogIsNeeded() || !RelationNeedsWAL(rel))
 		return false;
-	if (sliced_logical_decoding != SLICED_DECODING_AUTO)
-		return RelationIsLogicallyLogged(rel) && sliced_logical_decoding == SLICED_DECODING_ON;
+	if (sliced_decoding() != SLICED_DECODING_AUTO)
+		return RelationIsLogicallyLogged(rel) && sliced_decoding() == SLICED_DECODING_ON;
 
 	xid = GetTopFullTransactionId();
 	SLICED_STOP("decoding.xid-taken");
 	if (FullTransactionIdEquals(xid, unseen))
 		return false;
-	if (RelationIsLogicallyLogged(rel) && logical_slot_exists())
+	if (RelationIsLogicallyLogged(rel) && sliced_logical_slot_exists())
 		return true;
 	unseen = xid;
 	return false;
@@ -92,7 +92,19 @@ bool
 sliced_hides_slices(Relation rel)
 {
 	return RelationIsLogicallyLogged(rel) &&
-		sliced_logical_decoding == SLICED_DECODING_OFF;
+		(sliced_decoding() == SLICED_DECODING_OFF ||
+		 sliced_decoding() == SLICED_DECODING_SLICES);
+}
+
+/*
+ * Are decoders told where values are?  They pass over the rows of a table that takes
+ * another's place.
+ */
+bool
+sliced_announces_values(Relation rel)
+{
+	return sliced_decoding() == SLICED_DECODING_SLICES && RelationIsLogicallyLogged(rel) &&
+		!OidIsValid(rel->rd_rel->relrewrite);
 }
 
 /* Does the replica identity of the row include values outside it? */

@@ -12,6 +12,7 @@
 
 #include "access/heaptoast.h"
 #include "am/am.h"
+#include "am/retention.h"
 #include "base/identity.h"
 #include "fmgr.h"
 #include "store/reader.h"
@@ -50,11 +51,13 @@ sliced_handler(PG_FUNCTION_ARGS)
 		sliced_scan_callbacks(&routine);
 		sliced_modify_callbacks(&routine);
 		sliced_bridge_callbacks(&routine);
+		sliced_retention_callbacks(&routine);
 		sliced_thunk_callbacks(&routine);
 		routine.relation_toast_am = sliced_relation_toast_am;
 		routine.relation_fetch_toast_slice = sliced_relation_fetch_toast_slice;
 		sliced_routine = &routine;
 	}
+	sliced_late_join();
 	if (OidIsValid(fcinfo->flinfo->fn_oid))
 		sliced_handler_oid = fcinfo->flinfo->fn_oid;
 	PG_RETURN_POINTER(sliced_routine);

@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#include "am/retention.h"
 #include "base/invalidation.h"
 #include "base/stop.h"
 #include "utils/rel.h"
@@ -89,9 +90,11 @@ sliced_index_build_range_scan(Relation rel, Relation index, struct IndexInfo *in
 							  TableScanDesc scan)
 {
 	SlicedBridge bridge;
+	SlicedRetaining retaining;
 	double		result = 0;
 
 	sliced_bridge_enter(&bridge, rel);
+	sliced_retain_enter(&retaining, rel);
 	PG_TRY();
 	{
 		SLICED_STOP("index.before-build");
@@ -101,6 +104,7 @@ sliced_index_build_range_scan(Relation rel, Relation index, struct IndexInfo *in
 	}
 	PG_FINALLY();
 	{
+		sliced_retain_leave(&retaining);
 		sliced_bridge_leave(&bridge);
 	}
 	PG_END_TRY();
@@ -112,8 +116,10 @@ sliced_index_validate_scan(Relation rel, Relation index, struct IndexInfo *info,
 						   Snapshot snapshot, struct ValidateIndexState *state)
 {
 	SlicedBridge bridge;
+	SlicedRetaining retaining;
 
 	sliced_bridge_enter(&bridge, rel);
+	sliced_retain_enter(&retaining, rel);
 	PG_TRY();
 	{
 		SLICED_STOP("index.before-validation");
@@ -122,6 +128,7 @@ sliced_index_validate_scan(Relation rel, Relation index, struct IndexInfo *info,
 	}
 	PG_FINALLY();
 	{
+		sliced_retain_leave(&retaining);
 		sliced_bridge_leave(&bridge);
 	}
 	PG_END_TRY();

@@ -18,6 +18,7 @@
 
 #include "access/heaptoast.h"
 #include "am/am.h"
+#include "am/announce.h"
 #include "am/old_row.h"
 #include "am/row_toast.h"
 #include "am/train.h"
@@ -157,7 +158,9 @@ insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options
 		MemoryContext work = enter_work_context(&old);
 		SlicedRowTarget target = {.options = options, .hide = sliced_hides_slices(rel)};
 		SlicedRowToast rt;
+		SlicedAnnouncing announcing;
 
+		sliced_announcing_begin(&announcing, rel, (options & HEAP_INSERT_NO_LOGICAL) != 0);
 		sliced_row_toast(&rt, rel, tuple, NULL, false, &target);
 		if (target.writer != NULL)
 		{
@@ -165,6 +168,8 @@ insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options
 			SLICED_STOP("insert.values-handed-over");
 			sliced_writer_close(target.writer);
 		}
+		sliced_announcing_add(&announcing, &rt);
+		sliced_announcing_end(&announcing);
 		SLICED_STOP("insert.before-row");
 		rt.tuple->t_tableOid = slot->tts_tableOid;
 		if (spec_token != NULL)
@@ -230,6 +235,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 	MemoryContext work = NULL;
 	SlicedRowTarget target = {.options = options, .hide = sliced_hides_slices(rel)};
 	TupleTableSlot **inserted = slots;
+	SlicedAnnouncing announcing;
 	bool		any_long = false;
 
 	if (unlikely(OidIsValid(rel->rd_rel->relrewrite)))
@@ -247,6 +253,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 				if (is_core_way(rel, options))
 					break;
 				work = enter_work_context(&old);
+				sliced_announcing_begin(&announcing, rel, (options & HEAP_INSERT_NO_LOGICAL) != 0);
 				inserted = palloc(nslots * sizeof(TupleTableSlot *));
 				memcpy(inserted, slots, nslots * sizeof(TupleTableSlot *));
 			}
@@ -254,6 +261,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 			if (target.writer != NULL)
 				sliced_row_write(&rt, target.writer);
 			SLICED_STOP("insert-many.values-handed-over");
+			sliced_announcing_add(&announcing, &rt);
 			any_long |= is_long_inline_row(&rt);
 			inserted[i] = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
 			ExecStoreHeapTuple(rt.tuple, inserted[i], false);
@@ -264,6 +272,8 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 
 	if (target.writer != NULL)
 		sliced_writer_close(target.writer);
+	if (work != NULL)
+		sliced_announcing_end(&announcing);
 
 	SLICED_STOP("insert-many.before-rows");
 	insert_rows(rel, inserted, nslots, any_long, cid, options, bistate);
@@ -302,8 +312,10 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	bool		core_way = expose || sliced_toast_is_foreign(rel);
 	SlicedRowTarget target = {.hide = hidden || sliced_hides_slices(rel), .anew = u->anew};
 	SlicedRowToast rt;
+	SlicedAnnouncing announcing;
 	TM_Result	result;
 
+	sliced_announcing_begin(&announcing, rel, (u->options & TABLE_UPDATE_NO_LOGICAL) != 0);
 	sliced_row_toast(&rt, rel, newtup, oldtup, core_way, &target);
 
 	/* core would store the values as they are */
@@ -329,6 +341,13 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	/* an error may have left the flag set */
 	if (expose || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
 		sliced_old_row_expose(rel, u->tid, expose);
+
+	/* to decoders, a value that is only written anew has not changed */
+	if (u->anew == NULL)
+		sliced_announcing_add(&announcing, &rt);
+	if (oldtup != NULL)
+		sliced_announcing_add_old(&announcing, oldtup);
+	sliced_announcing_end(&announcing);
 
 	SLICED_STOP("update.before-row");
 	result = update_toasted(u, &rt);
@@ -463,6 +482,14 @@ sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, uint32 options
 	expose = ours && sliced_is_decoded(rel) && sliced_identity_needs_values(rel, row);
 	if (expose || (ours && HeapTupleHasExternal(row)))
 		sliced_old_row_expose(rel, tid, expose);
+	if (ours)
+	{
+		SlicedAnnouncing announcing;
+
+		sliced_announcing_begin(&announcing, rel, false);
+		sliced_announcing_add_old(&announcing, row);
+		sliced_announcing_end(&announcing);
+	}
 
 	SLICED_STOP("delete.before-row");
 	result = heap_delete(rel, tid, cid, options, crosscheck, wait, tmfd);

@@ -28,6 +28,8 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "am/am.h"
+#include "am/kept_files.h"
+#include "am/retention.h"
 #include "am/row_toast.h"
 #include "am/slot.h"
 #include "am/train.h"
@@ -163,7 +165,12 @@ static TableScanDesc
 sliced_scan_begin(Relation rel, Snapshot snapshot, int nkeys, struct ScanKeyData *key,
 				  ParallelTableScanDesc pscan, uint32 flags)
 {
-	TableScanDesc scan = heap_beginscan(rel, snapshot, nkeys, key, pscan, flags);
+	TableScanDesc scan;
+
+	/* page by page, heap removes rows that are dead */
+	if (sliced_is_retained(rel))
+		flags &= ~SO_ALLOW_PAGEMODE;
+	scan = heap_beginscan(rel, snapshot, nkeys, key, pscan, flags);
 
 	if ((flags & SO_TYPE_SEQSCAN) &&
 		has_no_values(rel, snapshot, ((HeapScanDesc) scan)->rs_nblocks))
@@ -171,7 +178,10 @@ sliced_scan_begin(Relation rel, Snapshot snapshot, int nkeys, struct ScanKeyData
 	return scan;
 }
 
-/* When ANALYZE has seen enough of the table, it is time to look after dictionaries. */
+/*
+ * When ANALYZE has seen enough of the table, it is time to look after dictionaries, and after
+ * files that decoders no longer need.
+ */
 static void
 sliced_scan_end(TableScanDesc scan)
 {
@@ -179,8 +189,10 @@ sliced_scan_end(TableScanDesc scan)
 	bool		analyzes = (scan->rs_flags & SO_TYPE_ANALYZE) != 0;
 
 	heap_endscan(scan);
-	if (analyzes)
-		sliced_train_if_due(rel);
+	if (!analyzes)
+		return;
+	sliced_train_if_due(rel);
+	sliced_kept_files_sweep();
 }
 
 /* A function by itself: for most rows its caller then just jumps to heap's function. */
@@ -211,6 +223,21 @@ sliced_scan_getnextslot_tidrange(TableScanDesc scan, ScanDirection direction,
 	return true;
 }
 
+/* By heap, which removes dead rows of the page, and says which rows nobody needs. */
+static bool
+heap_index_fetch(struct IndexFetchTableData *scan, ItemPointer tid, Snapshot snapshot,
+				 TupleTableSlot *slot, bool *call_again, bool *all_dead)
+{
+	bool		result = false;
+
+	if (!sliced_is_retained(scan->rel))
+		return sliced_heap->index_fetch_tuple(scan, tid, snapshot, slot, call_again, all_dead);
+	SLICED_RETAIN_BEGIN(scan->rel);
+	result = sliced_heap->index_fetch_tuple(scan, tid, snapshot, slot, call_again, all_dead);
+	SLICED_RETAIN_END();
+	return result;
+}
+
 static bool
 sliced_index_fetch_tuple(struct IndexFetchTableData *scan, ItemPointer tid,
 						 Snapshot snapshot, TupleTableSlot *slot,
@@ -218,7 +245,7 @@ sliced_index_fetch_tuple(struct IndexFetchTableData *scan, ItemPointer tid,
 {
 	do
 	{
-		if (!sliced_heap->index_fetch_tuple(scan, tid, snapshot, slot, call_again, all_dead))
+		if (!heap_index_fetch(scan, tid, snapshot, slot, call_again, all_dead))
 			return false;
 		if (snapshot->snapshot_type != SNAPSHOT_TOAST ||
 			!sliced_row_is_stale(scan->rel, slot))

@@ -9,7 +9,10 @@
 #include "postgres.h"
 
 #include "am/am.h"
+#include "am/kept_files.h"
+#include "am/retention.h"
 #include "base/stop.h"
+#include "commands/vacuum.h"
 
 /* ---- rows in ---- */
 
@@ -121,13 +124,36 @@ static bool
 thunk_bitmap_next_tuple(TableScanDesc scan, TupleTableSlot *slot, bool *recheck,
 						uint64 *lossy_pages, uint64 *exact_pages)
 {
-	if (!sliced_heap->scan_bitmap_next_tuple(scan, slot, recheck, lossy_pages, exact_pages))
+	bool		found = false;
+
+	if (!sliced_is_retained(scan->rs_rd))
+		found = sliced_heap->scan_bitmap_next_tuple(scan, slot, recheck, lossy_pages, exact_pages);
+	else
+	{
+		SLICED_RETAIN_BEGIN(scan->rs_rd);
+		found = sliced_heap->scan_bitmap_next_tuple(scan, slot, recheck, lossy_pages, exact_pages);
+		SLICED_RETAIN_END();
+	}
+	if (!found)
 		return false;
 	sliced_flag_scanned_row(scan, slot);
 	return true;
 }
 
 #else
+
+static bool
+thunk_bitmap_next_block(TableScanDesc scan, struct TBMIterateResult *tbmres)
+{
+	bool		result = false;
+
+	if (!sliced_is_retained(scan->rs_rd))
+		return sliced_heap->scan_bitmap_next_block(scan, tbmres);
+	SLICED_RETAIN_BEGIN(scan->rs_rd);
+	result = sliced_heap->scan_bitmap_next_block(scan, tbmres);
+	SLICED_RETAIN_END();
+	return result;
+}
 
 static bool
 thunk_bitmap_next_tuple(TableScanDesc scan, struct TBMIterateResult *tbmres,
@@ -140,6 +166,22 @@ thunk_bitmap_next_tuple(TableScanDesc scan, struct TBMIterateResult *tbmres,
 }
 
 #endif
+
+/* ---- dead rows ---- */
+
+#if PG_VERSION_NUM >= 190000
+typedef const VacuumParams VacuumHow;
+#else
+typedef VacuumParams VacuumHow;
+#endif
+
+static void
+thunk_vacuum(Relation rel, VacuumHow *how, BufferAccessStrategy strategy)
+{
+	SLICED_RETAIN_BEGIN(rel);
+	sliced_heap->relation_vacuum(rel, how, strategy);
+	SLICED_RETAIN_END();
+}
 
 /* ---- files ---- */
 
@@ -156,6 +198,15 @@ thunk_set_new_filelocator(Relation rel, const RelFileLocator *locator, char pers
 	SLICED_STOP("file.made");
 }
 
+static void
+thunk_nontransactional_truncate(Relation rel)
+{
+	if (sliced_is_retained(rel))
+		sliced_toast_empty(rel);
+	else
+		sliced_heap->relation_nontransactional_truncate(rel);
+}
+
 void
 sliced_thunk_callbacks(TableAmRoutine *routine)
 {
@@ -167,5 +218,10 @@ sliced_thunk_callbacks(TableAmRoutine *routine)
 	routine->relation_copy_for_cluster = thunk_copy_for_cluster;
 	routine->scan_analyze_next_tuple = thunk_analyze_next_tuple;
 	routine->scan_bitmap_next_tuple = thunk_bitmap_next_tuple;
+#if PG_VERSION_NUM < 180000
+	routine->scan_bitmap_next_block = thunk_bitmap_next_block;
+#endif
+	routine->relation_vacuum = thunk_vacuum;
+	routine->relation_nontransactional_truncate = thunk_nontransactional_truncate;
 	routine->relation_set_new_filelocator = thunk_set_new_filelocator;
 }

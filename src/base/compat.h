@@ -24,6 +24,7 @@
 #endif
 #include "nodes/execnodes.h"
 #include "nodes/plannodes.h"
+#include "replication/reorderbuffer.h"
 #include "replication/slot.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
@@ -52,6 +53,10 @@
 #include "storage/relfilenode.h"
 typedef RelFileNode RelFileLocator;
 #define rd_locator		rd_node
+#define relNumber		relNode
+#define spcOid			spcNode
+#define dbOid			dbNode
+#define RelationSetNewRelfilenumber(rel, persistence)	RelationSetNewRelfilenode(rel, persistence)
 
 /* one function that asks for privileges, one for ownership, of any kind of object */
 #include "catalog/pg_class_d.h"
@@ -231,10 +236,66 @@ sliced_named_bytes(const char *name, Size size, bool *found)
 #define RestrictSearchPath()	((void) 0)
 #endif
 
+/*
+ * A row that the decoder passes on, another one in its place, and back.  Older majors have a
+ * buffer around each.
+ */
+#if PG_VERSION_NUM >= 170000
+typedef HeapTuple SlicedDecodedRow;
+
+static inline HeapTuple
+sliced_decoded_row(HeapTuple decoded)
+{
+	return decoded;
+}
+#else
+typedef ReorderBufferTupleBuf *SlicedDecodedRow;
+
+static inline HeapTuple
+sliced_decoded_row(ReorderBufferTupleBuf *decoded)
+{
+	return &decoded->tuple;
+}
+#endif
+
+/* Say that a transaction has aborted, so that its further changes are passed over. */
+static inline void
+sliced_set_aborted(ReorderBufferTXN *txn)
+{
+#if PG_VERSION_NUM >= 180000
+	txn->txn_flags |= RBTXN_IS_ABORTED;
+#else
+	txn->concurrent_abort = true;
+#endif
+}
+
+/* The backend of a file that is no temporary table's. */
+#if PG_VERSION_NUM >= 170000
+#define SLICED_NO_BACKEND	INVALID_PROC_NUMBER
+#else
+#define SLICED_NO_BACKEND	InvalidBackendId
+#endif
+
+/* A row to be passed on, in the current context. */
+static inline SlicedDecodedRow
+sliced_make_decoded_row(HeapTuple tuple)
+{
+#if PG_VERSION_NUM >= 170000
+	return tuple;
+#else
+	ReorderBufferTupleBuf *result = (ReorderBufferTupleBuf *) palloc0(sizeof(ReorderBufferTupleBuf));
+
+	result->tuple = *tuple;
+	return result;
+#endif
+}
+
 /* ---- 18 ---- */
 
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn		pg_attribute_noreturn()
+#define ReorderBufferAllocChange(rb)	ReorderBufferGetChange(rb)
+#define RBTXN_IS_PREPARED				RBTXN_PREPARE
 #endif
 
 /* Groups of a hash aggregate have memory of their own, besides that of what is aggregated. */

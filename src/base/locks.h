@@ -42,7 +42,8 @@ extern List *sliced_relation_lock_tree(Oid relid, SlicedRight right, LOCKMODE mo
 typedef enum SlicedOwnLock
 {
 	SLICED_LOCK_CONVERSION = 1,	/* of a table: one session converts it */
-	SLICED_LOCK_DIRECTORY = 2	/* of a toast relation: one transaction adds dictionaries */
+	SLICED_LOCK_DIRECTORY = 2,	/* of a toast relation: one transaction adds dictionaries */
+	SLICED_LOCK_KEPT_FILES = 3	/* of no relation: one transaction removes such files */
 } SlicedOwnLock;
 
 extern LOCKTAG sliced_own_lock(SlicedOwnLock what, Oid relid);

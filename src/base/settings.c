@@ -7,6 +7,7 @@
 #include "base/codec_ids.h"
 #include "base/settings.h"
 #include "base/stop.h"
+#include "miscadmin.h"
 #include "utils/guc.h"
 
 int			sliced_compression = SLICED_CODEC_LZ4;
@@ -33,6 +34,7 @@ static const struct config_enum_entry decoding_options[] = {
 	{"auto", SLICED_DECODING_AUTO, false},
 	{"on", SLICED_DECODING_ON, false},
 	{"off", SLICED_DECODING_OFF, false},
+	{"slices", SLICED_DECODING_SLICES, false},
 	{"true", SLICED_DECODING_ON, true},
 	{"false", SLICED_DECODING_OFF, true},
 	{"yes", SLICED_DECODING_ON, true},
@@ -42,9 +44,22 @@ static const struct config_enum_entry decoding_options[] = {
 	{NULL, 0, false}
 };
 
+/* Was the library loaded by the postmaster, so that every process has it? */
+static bool is_preloaded = false;
+
+SlicedDecoding
+sliced_decoding(void)
+{
+	if (sliced_logical_decoding == SLICED_DECODING_AUTO && is_preloaded)
+		return SLICED_DECODING_SLICES;
+	return sliced_logical_decoding;
+}
+
 void
 sliced_settings_define(void)
 {
+	is_preloaded = process_shared_preload_libraries_in_progress;
+
 	DefineCustomEnumVariable("sliced.compression",
 							 "Compresses new values of columns that have no COMPRESSION option of their own.",
 							 "Values already stored stay readable whatever this says.",

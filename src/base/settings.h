@@ -10,9 +10,11 @@
  */
 typedef enum SlicedDecoding
 {
-	SLICED_DECODING_AUTO,		/* slices unless a logical slot exists */
+	SLICED_DECODING_AUTO,		/* SLICES if the server preloads the library, otherwise slices
+								 * unless a logical slot exists */
 	SLICED_DECODING_ON,			/* never slices: somebody decodes, e.g. a standby */
-	SLICED_DECODING_OFF			/* always slices: nobody decodes these tables */
+	SLICED_DECODING_OFF,		/* always slices: nobody decodes these tables */
+	SLICED_DECODING_SLICES		/* always slices, which decoders are told of */
 } SlicedDecoding;
 
 extern PGDLLEXPORT int sliced_compression;	/* a codec id, for columns that name none */
@@ -34,6 +36,9 @@ extern const char *sliced_dictionary_use_name(SlicedDictionaryUse use);
 
 /* The use of this name, or -1. */
 extern int	sliced_dictionary_use_named(const char *name);
+
+/* The setting, with what "auto" means on this server. */
+extern SlicedDecoding sliced_decoding(void);
 
 /* Define the settings; called once, when the library is loaded. */
 extern void sliced_settings_define(void);

@@ -15,6 +15,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "am/kept_files.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -176,6 +177,8 @@ sliced_before_drop(PG_FUNCTION_ARGS)
 	{
 		refuse_while_used(NIL);
 		warn_of_labels();
+		/* without the library nobody can read them */
+		sliced_kept_files_remove(true);
 	}
 	else if (IsA(command, DropOwnedStmt))
 	{

@@ -14,6 +14,7 @@
 #include "store/dictionary.h"
 #include "store/draft.h"
 #include "store/reader.h"
+#include "store/toast_file.h"
 #include "store/toast_scan.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -95,12 +96,12 @@ make_place(void)
 static SlicedDamage
 load(const SlicedDictionaryName *name, SlicedDictionary **dictionary)
 {
-	Relation	toastrel = table_open(name->relid, AccessShareLock);
+	Relation	toastrel = sliced_toast_open(name->relid);
 	char	   *bytes = NULL;
 	uint32		len;
 	SlicedDamage damage = read_bytes(toastrel, name, &bytes, &len);
 
-	table_close(toastrel, AccessShareLock);
+	sliced_toast_close(toastrel);
 	SLICED_STOP("dictionary.read");
 	if (damage == SLICED_SOUND)
 	{

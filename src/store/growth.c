@@ -33,6 +33,7 @@
 #include "base/compat.h"
 #include "base/counters.h"
 #include "base/limits.h"
+#include "base/settings.h"
 #include "base/stop.h"
 #include "catalog/catalog.h"
 #include "format/pointer.h"
@@ -100,7 +101,8 @@ value_find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 static bool
 tails_are_updated(Relation toastrel)
 {
-	return !sliced_standbys_decode() || !RelationIsLogicallyLogged(toastrel);
+	return !sliced_standbys_decode() || !RelationIsLogicallyLogged(toastrel) ||
+		sliced_decoding() == SLICED_DECODING_SLICES;
 }
 
 /* Find the last slice; returns where it ends, 0 if there is none. */

@@ -20,6 +20,7 @@
 #include "executor/tuptable.h"
 #include "storage/bufmgr.h"
 #include "store/dictionary.h"
+#include "store/toast_file.h"
 #include "store/toast_scan.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -30,14 +31,22 @@
 void
 sliced_scan_open(ToastScan *ts, Relation toastrel, Snapshot snapshot, LOCKMODE lockmode)
 {
+	Relation	index = sliced_toast_file_index(toastrel);
+
 	ts->toastrel = toastrel;
-	ts->valid = toast_open_indexes(toastrel, lockmode, &ts->indexes, &ts->nindexes);
+	ts->indexes = NULL;
+	ts->nindexes = 0;
+	if (index == NULL)
+	{
+		int			valid = toast_open_indexes(toastrel, lockmode, &ts->indexes, &ts->nindexes);
+
+		index = ts->indexes[valid];
+	}
 	ts->snapshot = snapshot;
 	ts->mcxt = CurrentMemoryContext;
 	ts->visibility = SLICED_SEE_READABLE;
 	ts->slot = MakeSingleTupleTableSlot(RelationGetDescr(toastrel), &TTSOpsBufferHeapTuple);
-	ts->scan = index_beginscan(toastrel, ts->indexes[ts->valid],
-							   snapshot ? snapshot : SnapshotAny, NULL, 3, 0, 0);
+	ts->scan = index_beginscan(toastrel, index, snapshot ? snapshot : SnapshotAny, NULL, 3, 0, 0);
 }
 
 void
@@ -45,7 +54,8 @@ sliced_scan_close(ToastScan *ts, LOCKMODE lockmode)
 {
 	index_endscan(ts->scan);
 	ExecDropSingleTupleTableSlot(ts->slot);
-	toast_close_indexes(ts->indexes, ts->nindexes, lockmode);
+	if (ts->indexes != NULL)
+		toast_close_indexes(ts->indexes, ts->nindexes, lockmode);
 }
 
 void

@@ -33,9 +33,8 @@ typedef enum SlicedVisibility
 typedef struct ToastScan
 {
 	Relation	toastrel;
-	Relation   *indexes;
+	Relation   *indexes;		/* NULL: it is a file (store/toast_file.h) */
 	int			nindexes;
-	int			valid;			/* the one to scan */
 	Snapshot	snapshot;		/* NULL: our own visibility */
 	SlicedVisibility visibility;	/* if so: which */
 	MemoryContext mcxt;			/* of the scan, for what indexes allocate on the way */

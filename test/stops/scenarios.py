@@ -180,6 +180,8 @@ FOREIGN = ("UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname = 'h
 IDENTITY = CHANGED + ("ALTER TABLE t REPLICA IDENTITY FULL",)
 DECODED = ("SET sliced.logical_decoding = on",)
 SLOT = ("SELECT pg_create_logical_replication_slot('stops', 'test_decoding')",)
+ANNOUNCED = ("SET sliced.logical_decoding = slices",)
+REMOVE_FILES = ("SELECT sliced.remove_kept_files()",)
 DROP_SLOT = ("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = 'stops'",)
 
 SCENARIOS = (
@@ -284,5 +286,11 @@ SCENARIOS = (
     Scenario("decoded insert", ("INSERT INTO t SELECT id + 10, a, d, j, r, n FROM t",), before=DECODED),
     Scenario("logical slot", ("UPDATE t SET a = a || 'x', n = n + 1", "UPDATE t SET n = n + 1", "DELETE FROM t WHERE id = 1"),
              setup=IDENTITY + SLOT, cleanup=DROP_SLOT, fresh=True, modes=(ALONE, SAVEPOINT)),
+    Scenario("announced insert", ("INSERT INTO t SELECT id + 10, a, d, j, r, n FROM t",), before=ANNOUNCED),
+    Scenario("announced update", ("UPDATE t SET a = a || 'x', n = n + 1, j = jsonb_set(j, '{k}', '7')",), setup=IDENTITY, before=ANNOUNCED),
+    Scenario("announced delete", ("DELETE FROM t WHERE id > 1",), setup=IDENTITY, before=ANNOUNCED),
+    Scenario("files are kept", ("TRUNCATE t",), setup=CHANGED + SLOT, before=ANNOUNCED, cleanup=DROP_SLOT + REMOVE_FILES, **BY_ITSELF),
+    Scenario("kept files go", REMOVE_FILES, setup=CHANGED + SLOT + ANNOUNCED + ("TRUNCATE t",) + DROP_SLOT,
+             cleanup=REMOVE_FILES, **BY_ITSELF),
     Scenario("slices hidden from decoding", ("INSERT INTO t SELECT id + 10, a, d, j, r, n FROM t",), before=("SET sliced.logical_decoding = off",)),
 )

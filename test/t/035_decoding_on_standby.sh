@@ -1,7 +1,7 @@
 #!/bin/bash
 # Logical decoding on a standby (PostgreSQL 16), and slots that are synchronized to one
 # (17): subscribers get the primary's rows, or the decoder stops; it never passes over
-# a value.
+# a value.  036 does it all again where the servers preload the library (PRELOADED).
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
@@ -12,7 +12,8 @@ fi
 
 dense='CREATE FUNCTION dense(n int, seed int) RETURNS text LANGUAGE sql IMMUTABLE AS $f$
     SELECT left(string_agg(encode(sha512(int4send(seed) || int4send(i)), $$hex$$), $$$$), n) FROM generate_series(0, n / 128) i $f$'
-server_start primary wal_level=logical hot_standby=on max_wal_senders=9 autovacuum=off wal_sender_timeout=60s
+server_start primary wal_level=logical hot_standby=on max_wal_senders=9 autovacuum=off wal_sender_timeout=60s \
+    shared_preload_libraries="${PRELOADED:-}"
 on primary -c 'CREATE EXTENSION pg_sliced' -c "$dense" -c 'CREATE TABLE t (id int PRIMARY KEY, v text, n int DEFAULT 0) USING sliced' \
     -c 'INSERT INTO t SELECT i, dense(i * 500, i) FROM generate_series(1, 30) i' -c "SELECT pg_create_physical_replication_slot('standby')" >/dev/null
 as_user mkdir -m 700 "$PGS_TMP/standby" "$PGS_TMP/standby/socket"
@@ -109,16 +110,23 @@ for change in "UPDATE t SET v = v || 'x' WHERE id = 300" "UPDATE t SET v = overl
     slot_on_standby blind$number
     on primary -c "$change"
     caught_up
-    is "$(changes blind$number)" 'ERROR:  got sequence entry for toast chunk instead of seq 0' "the decoder stops: $change"
+    case $change in *310*) id=310 ;; *300) id=300 ;; *) id=301 ;; esac
+    if [ -z "${PRELOADED:-}" ]; then
+        is "$(changes blind$number)" 'ERROR:  got sequence entry for toast chunk instead of seq 0' "the decoder stops: $change"
+    else
+        is "$(changes blind$number)" "table public.t: ${change%% *}: id[integer]:$id v[text]:$(short $id) n[integer]:0" "it does not need to know: $change"
+    fi
     on standby -c "SELECT pg_drop_replication_slot('blind$number')" >/dev/null
 done
-slot_on_standby told
-on primary -c 'SET sliced.logical_decoding = on' -c "UPDATE t SET v = v || 'y' WHERE id = 300" -c "DELETE FROM t WHERE id = 301" -c "UPDATE t SET v = 'short' WHERE id = 302"
-caught_up
-is "$(changes told)" "table public.t: UPDATE: id[integer]:300 v[text]:$(short 300) n[integer]:0
+if [ -z "${PRELOADED:-}" ]; then
+    slot_on_standby told
+    on primary -c 'SET sliced.logical_decoding = on' -c "UPDATE t SET v = v || 'y' WHERE id = 300" -c "DELETE FROM t WHERE id = 301" -c "UPDATE t SET v = 'short' WHERE id = 302"
+    caught_up
+    is "$(changes told)" "table public.t: UPDATE: id[integer]:300 v[text]:$(short 300) n[integer]:0
 table public.t: DELETE: id[integer]:301
 table public.t: UPDATE: id[integer]:302 v[text]:'short' n[integer]:0" "sliced.logical_decoding = on: it goes on"
-on standby -c "SELECT pg_drop_replication_slot('told')" >/dev/null
+    on standby -c "SELECT pg_drop_replication_slot('told')" >/dev/null
+fi
 
 # a slot of the primary that is synchronized goes on when the standby is promoted
 if [ "$PG_MAJOR" -ge 17 ]; then

@@ -1,0 +1,167 @@
+#!/bin/bash
+# Logical decoding where the server preloads the library: slices always, and decoders see
+# what they would see of a heap table.
+set -euo pipefail
+. "$PGS_ROOT/test/lib.sh"
+
+seeds=${SEEDS:-"1 2 3"} count=${COUNT:-100}
+here=$PGS_ROOT/test/t/decoding
+
+server_start pub wal_level=logical shared_preload_libraries=pg_sliced max_replication_slots=20 max_wal_senders=20
+on pub -f "$here/functions.sql"
+
+slot() {
+    on pub -c "SELECT FROM pg_create_logical_replication_slot('$1', '${2:-test_decoding}'${3:-})" >/dev/null
+}
+drop_slot() {
+    on pub -c "SELECT pg_drop_replication_slot('$1')" >/dev/null
+}
+digest() {
+    on "$1" -c "SELECT md5(string_agg(t::text, ',' ORDER BY id)) FROM $2 t"
+}
+
+# Slots are served, standbys are not: nothing keeps old files back any more.
+files_go() {
+    for ((i = 0; i < 100; i++)); do
+        on pub -c CHECKPOINT -c "SELECT count(*) FROM pg_logical_slot_get_binary_changes('$1', NULL, NULL)" >/dev/null
+        on pub -c 'SELECT sliced.remove_kept_files()' >/dev/null
+        [ "$(on pub -c 'SELECT count(*) FROM sliced.kept_files()')" != 0 ] || break
+        sleep 0.1
+    done
+    is "$(on pub -c 'SELECT count(*) FROM sliced.kept_files()')" 0 "${2:-files of old go when the slot has passed}"
+}
+
+# ---- what is written ----
+
+on pub -c 'CREATE TABLE w (id int PRIMARY KEY, d jsonb) USING sliced' -c 'INSERT INTO w SELECT 1, doc(10000, 1)' \
+    -c "UPDATE w SET d = jsonb_set(d, '{seed}', '3')"
+slot written
+on pub -c 'CHECKPOINT' -c "UPDATE w SET d = jsonb_set(d, '{seed}', '4')"
+wal=$(on pub -c "SELECT pg_current_wal_insert_lsn() AS began" -c "UPDATE w SET d = jsonb_set(d, '{seed}', '5')" \
+    -c 'SELECT pg_current_wal_insert_lsn()')
+wal=$(on pub -c "SELECT '${wal##*$'\n'}'::pg_lsn - '${wal%%$'\n'*}'::pg_lsn")
+[ "$wal" -lt 1000 ] && echo "ok - WAL of a key changed in a document of 1 MB: $wal bytes" || echo "not ok - WAL of a changed key: $wal bytes"
+is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('written', NULL, NULL)
+    WHERE md5(substring(data FROM '''(.*)'''))= (SELECT md5(d::text) FROM w)")" 1 "and what is decoded of the last change"
+drop_slot written
+
+# ---- the same statements on a heap table and on a sliced one ----
+
+for seed in $seeds; do
+    "$PGS_PYTHON" "$here/statements.py" "$seed" "$count" >"$PGS_TMP/statements"
+    on pub -c 'CREATE TABLE h (id int PRIMARY KEY, a text, b text, d jsonb, n int DEFAULT 0) USING heap' \
+        -c 'CREATE TABLE s (LIKE h INCLUDING ALL) USING sliced'
+    slot twins test_decoding ', false, true'
+    sed 's/%T/h/g; s/%P/h_pkey/g; s/%G/h_/g; s/$/;/' "$PGS_TMP/statements" >"$PGS_TMP/h.sql"
+    sed 's/%T/s/g; s/%P/s_pkey/g; s/%G/s_/g; s/$/;/' "$PGS_TMP/statements" >"$PGS_TMP/s.sql"
+    paste -d '\n' "$PGS_TMP/h.sql" "$PGS_TMP/s.sql" | on pub -v ON_ERROR_STOP=0 >/dev/null 2>"$PGS_TMP/errors" || true
+    is "$(grep -c ERROR "$PGS_TMP/errors" || true)" 0 "seed $seed: no statement fails"
+    is "$(digest pub s)" "$(digest pub h)" "seed $seed: rows"
+    is "$(on pub -c "SELECT count(*) FROM sliced.verify('s')")" 0 "seed $seed: verify"
+    # files that were replaced meanwhile are still there after a crash
+    server_stop pub immediate
+    server_start pub
+    on pub -c "SELECT data FROM pg_logical_slot_get_changes('twins', NULL, NULL, 'include-xids', '0')" >"$PGS_TMP/decoded"
+    result=$("$PGS_PYTHON" "$here/compare.py" h s <"$PGS_TMP/decoded")
+    echo "# $result" | sed '2,$s/^/# /'
+    case $result in *", 0 different") echo "ok - seed $seed: what is decoded is equal" ;; *) echo "not ok - seed $seed: decoded" ;; esac
+    files_go twins
+    drop_slot twins
+    on pub -c 'DROP TABLE h, s'
+done
+
+# ---- subscribers ----
+
+# Not on 18.6, heap tables or not: it calls a transaction streamed that was rolled back before it
+# was, if it takes more memory than this, and then the plugin or the subscriber crashes.
+[ "$PG_MAJOR" = 18 ] ||
+    on pub -c "ALTER SYSTEM SET logical_decoding_work_mem = '64kB'" -c 'SELECT pg_reload_conf()' >/dev/null
+
+# Whatever method a table has here, it has the other one there.
+tables() {
+    for i in 1 2 3; do
+        echo "CREATE TABLE h$i (id int PRIMARY KEY, a text, b text, d jsonb, n int DEFAULT 0) USING $1;"
+        echo "CREATE TABLE s$i (LIKE h$i INCLUDING ALL) USING $2;"
+    done
+    echo 'ALTER TABLE h2 REPLICA IDENTITY FULL; ALTER TABLE s2 REPLICA IDENTITY FULL;'
+}
+server_start sub max_logical_replication_workers=10
+on sub -f "$here/functions.sql" -c "$(tables sliced heap)"
+on pub -c "$(tables heap sliced)" -c 'INSERT INTO h1 (id, a) SELECT -i, dense(5000, i) FROM generate_series(1, 20) i' \
+    -c 'INSERT INTO s1 SELECT * FROM h1' -c 'CREATE PUBLICATION pub FOR TABLE h1, h2, h3, s1, s2, s3'
+on sub -c "CREATE SUBSCRIPTION sub CONNECTION 'host=$PGS_TMP/pub/socket port=5432 user=postgres dbname=postgres'
+    PUBLICATION pub WITH (streaming = on, two_phase = on, binary = $((RANDOM % 2)))" 2>/dev/null
+for ((i = 0; i < 600; i++)); do
+    [ "$(on sub -c "SELECT count(*) FROM pg_subscription_rel WHERE srsubstate <> 'r'")" != 0 ] || break
+    sleep 0.1
+done
+for i in 1 2; do
+    "$PGS_PYTHON" "$here/statements.py" "$((i + 10))" "$count" dml >"$PGS_TMP/statements$i"
+    for t in h s; do
+        sed "s/%T/$t$i/g; s/%P/${t}${i}_pkey/g; s/%G/$t${i}_/g; s/\$/;/" "$PGS_TMP/statements$i" | on pub -v ON_ERROR_STOP=0 >/dev/null 2>"$PGS_TMP/errors$t$i" &
+    done
+done
+# transactions that are streamed while they go on, and in part rolled back
+for t in h3 s3; do
+    on pub -c "BEGIN; INSERT INTO $t (id, a) SELECT i, dense(2500, i) FROM generate_series(1, 2000) i;
+        SAVEPOINT s; UPDATE $t SET a = a || 'more'; ROLLBACK TO s;
+        UPDATE $t SET a = overlay(a PLACING 'inside' FROM 1000) WHERE id % 2 = 0; COMMIT" \
+        -c "BEGIN; UPDATE $t SET a = 'x' || a; ROLLBACK" \
+        -c "BEGIN; UPDATE $t SET a = a || 'y'; PREPARE TRANSACTION 'streamed$t'" \
+        -c "VACUUM $t" -c "COMMIT PREPARED 'streamed$t'" -c "DELETE FROM $t WHERE id > 1000"
+done
+wait
+for i in 1 2; do
+    is "$(cat "$PGS_TMP/errorss$i")" "$(sed "s/h$i/s$i/g" "$PGS_TMP/errorsh$i")" "pair $i: the same statements fail"
+done
+
+caught_up() {
+    local upto
+    upto=$(on pub -c 'SELECT pg_current_wal_lsn()')
+    for ((i = 0; i < 1200; i++)); do
+        [ "$(on pub -c "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= '$upto'")" = 0 ] || break
+        sleep 0.1
+    done
+    for t in h1 s1 h2 s2 h3 s3; do
+        is "$(digest sub $t)" "$(digest pub $t)" "$1: table $t"
+    done
+}
+caught_up 'subscriber'
+[ "$PG_MAJOR" = 18 ] ||
+    is "$(on pub -c "SELECT bool_or(stream_txns > 0) FROM pg_stat_replication_slots")" t 'some transactions were streamed'
+
+# a subscriber that lags, while old values are vacuumed and tables written anew
+server_stop sub
+"$PGS_PYTHON" "$here/statements.py" 21 "$count" dml >"$PGS_TMP/statements"
+sed 's/%T/s1/g; s/%P/s1_pkey/g; s/%G/lag_/g; s/$/;/' "$PGS_TMP/statements" | on pub -v ON_ERROR_STOP=0 >/dev/null 2>&1 || true
+on pub -c 'VACUUM FULL s1' -c 'UPDATE s2 SET n = n + 1' -c 'VACUUM s2' -c 'TRUNCATE s1' -c 'VACUUM'
+server_stop pub immediate
+server_start pub
+server_start sub
+caught_up 'one that lagged, after a crash'
+on sub -c 'DROP SUBSCRIPTION sub' 2>/dev/null
+
+# ---- messages of others ----
+
+on pub -c 'CREATE ROLE somebody' -c 'CREATE TABLE f (id int PRIMARY KEY, v text) USING sliced' -c 'INSERT INTO f SELECT 1, dense(9000, 1)'
+slot forged
+on pub -c 'SET ROLE somebody' -c "SELECT pg_logical_emit_message(true, 'pg_sliced', decode(repeat('00', 40), 'hex'))" \
+    -c "SELECT pg_logical_emit_message(true, 'pg_sliced', '')" -c "SELECT pg_logical_emit_message(false, 'pg_sliced', 'x')" >/dev/null
+on pub -c "BEGIN; SELECT pg_logical_emit_message(true, 'pg_sliced', decode(repeat('ff', 400), 'hex')); UPDATE f SET v = v || 'x'; COMMIT" >/dev/null
+is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'prefix: pg_sliced'), count(*) FILTER (WHERE data ~ 'UPDATE.*x''$')
+    FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" '4|1' "messages of others that look like ours go to the plugin"
+
+# ---- the library is loaded late ----
+
+on pub -c "UPDATE f SET v = v || 'y'"
+server_stop pub
+server_start pub shared_preload_libraries=
+is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('forged', NULL, NULL)" 2>&1 | grep -c 'begun without pg_sliced\|shared_preload_libraries')" 2 \
+    "who has missed what was announced says what to do"
+server_stop pub
+server_start pub shared_preload_libraries=pg_sliced
+is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'UPDATE.*xy''$') FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" 1 \
+    "and nothing is lost when that has been done"
+drop_slot forged
+server_stop sub
+server_stop pub
