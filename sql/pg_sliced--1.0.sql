@@ -188,6 +188,22 @@ COMMENT ON FUNCTION sliced.remove_kept_files() IS
 'remove those that no slot needs any more, and return how many; ANALYZE does so, too';
 REVOKE EXECUTE ON FUNCTION sliced.remove_kept_files() FROM PUBLIC;
 
+-- An old transaction id has a large age.
+CREATE VIEW sliced.decoding WITH (security_invoker = true) AS
+SELECT s.slot_name, s.slot_type, s.database, s.active,
+    CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_wal_lsn_diff(
+        pg_catalog.pg_current_wal_lsn(), COALESCE(s.confirmed_flush_lsn, s.restart_lsn)) END AS lag_bytes,
+    pg_catalog.age(s.catalog_xmin) AS lag_transactions, k.kept_files, k.kept_bytes
+FROM pg_catalog.pg_replication_slots s
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.count(*) AS kept_files, pg_catalog.sum(f.bytes) AS kept_bytes
+    FROM sliced.kept_files() f
+    WHERE pg_catalog.age(f.replaced_by::pg_catalog.xid) OPERATOR(pg_catalog.<=) pg_catalog.age(s.catalog_xmin)) k
+WHERE s.catalog_xmin IS NOT NULL;
+COMMENT ON VIEW sliced.decoding IS
+'slots that slices are kept for, how far they are behind, and which files of this database they hold up';
+GRANT SELECT ON sliced.decoding TO PUBLIC;
+
 CREATE FUNCTION sliced.column_options(
     rel regclass,
     OUT col name, OUT type regtype, OUT toaster name, OUT toaster_from text,

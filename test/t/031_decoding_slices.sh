@@ -58,6 +58,8 @@ for seed in $seeds; do
     is "$(grep -c ERROR "$PGS_TMP/errors" || true)" 0 "seed $seed: no statement fails"
     is "$(digest pub s)" "$(digest pub h)" "seed $seed: rows"
     is "$(on pub -c "SELECT count(*) FROM sliced.verify('s')")" 0 "seed $seed: verify"
+    is "$(on pub -c "SELECT kept_files = (SELECT count(*) FROM sliced.kept_files()), kept_bytes > 0, lag_bytes > 0, lag_transactions > 0
+        FROM sliced.decoding WHERE slot_name = 'twins'")" 't|t|t|t' "seed $seed: what the slot holds up"
     # files that were replaced meanwhile are still there after a crash
     server_stop pub immediate
     server_start pub
