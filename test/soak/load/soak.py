@@ -264,7 +264,9 @@ class Soak:
         self.server.start("wal_level=logical", "max_wal_senders=10", "hot_standby=on", "autovacuum_naptime=3s", "autovacuum_vacuum_cost_delay=0", "wal_keep_size=4GB",
                           "max_wal_size=2GB", "restart_after_crash=on", "log_min_messages=error",
                           "backtrace_functions=getBaseTypeAndTypmod,get_type_io_data,getTypeOutputInfo,get_typlenbyvalalign,get_attstatsslot,lookup_type_cache",
-                          "deadlock_timeout=200ms")
+                          "deadlock_timeout=200ms",
+                          # the subscriber gets slices, or core's format
+                          f"shared_preload_libraries={'pg_sliced' if self.seed % 3 else ''}")
         with self.server.connect() as conn:
             conn.execute(SETUP)
         subscriber = Server("subscriber")
