@@ -103,7 +103,7 @@ def ddl():
     if kind == 3:
         return ["ALTER TABLE %T ALTER n TYPE " + rnd.choice(["int", "bigint"])]
     if kind == 4:
-        return [f"ALTER TABLE %T REPLICA IDENTITY {rnd.choice(['FULL', 'DEFAULT', 'FULL', 'NOTHING'])}"]
+        return [f"ALTER TABLE %T REPLICA IDENTITY {rnd.choice(['FULL', 'DEFAULT'])}"]
     if kind == 5:
         return ["CLUSTER %T USING %P"]
     if kind == 6:
