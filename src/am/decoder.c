@@ -142,7 +142,6 @@ typedef struct Value
 	Relation	rel;
 	ReorderBufferTXN *txn;		/* of the change, a subtransaction perhaps */
 	bool		may_come;		/* its slices may not be written yet */
-	char	   *core;			/* stored in core's format: as a datum, once it has been read */
 } Value;
 
 /* Read the bytes of a value of ours, or of core's chunks. */

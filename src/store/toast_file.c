@@ -17,6 +17,7 @@
 #include "storage/smgr.h"
 #include "store/toast_file.h"
 #include "utils/memutils.h"
+#include "utils/relcache.h"
 
 /*
  * Core remembers the addresses of relations that it has used, until the transaction ends;
@@ -71,8 +72,11 @@ void
 sliced_toast_file_enter(const SlicedToastFile *file)
 {
 	Assert(entered.of_core == NULL);
-	entered.of_core = table_open(PgDatabaseToastTable, AccessShareLock);
-	entered.index_of_core = index_open(PgDatabaseToastIndex, AccessShareLock);
+	/* without a lock: nobody reads its file, and somebody who has locked it may wait for us */
+	entered.of_core = RelationIdGetRelation(PgDatabaseToastTable);
+	entered.index_of_core = RelationIdGetRelation(PgDatabaseToastIndex);
+	if (entered.of_core == NULL || entered.index_of_core == NULL)
+		elog(ERROR, "could not open relation with OID %u", PgDatabaseToastTable);
 	if (entered.mcxt == NULL)
 		entered.mcxt = AllocSetContextCreate(TopMemoryContext, "sliced toast file",
 											 ALLOCSET_SMALL_SIZES);
@@ -103,8 +107,8 @@ sliced_toast_file_leave(void)
 	RelationCloseSmgr(&entered.table);
 	RelationCloseSmgr(&entered.index);
 	MemoryContextReset(entered.mcxt);
-	index_close(entered.index_of_core, AccessShareLock);
-	table_close(entered.of_core, AccessShareLock);
+	RelationClose(entered.index_of_core);
+	RelationClose(entered.of_core);
 	entered.of_core = NULL;
 }
 

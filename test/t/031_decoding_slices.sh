@@ -45,6 +45,34 @@ is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('written', NUL
     WHERE md5(substring(data FROM '''(.*)'''))= (SELECT md5(d::text) FROM w)")" 1 "and what is decoded of the last change"
 drop_slot written
 
+# ---- rows of heap's that become ours, and a conversion of the others ----
+
+for t in h s; do
+    on pub -c "CREATE TABLE $t (id int PRIMARY KEY, v text, n int DEFAULT 0) USING heap" -c "ALTER TABLE $t REPLICA IDENTITY FULL" \
+        -c "INSERT INTO $t SELECT i, dense(9000, i) FROM generate_series(1, 9) i" -c "INSERT INTO $t SELECT 10, repeat('z', 900000)"
+done
+on pub -c "SELECT sliced.adopt('s')" >/dev/null
+slot adopted
+changed() {
+    for t in h s; do
+        for change in "UPDATE $t SET n = n + 1 WHERE id = $1" "UPDATE $t SET v = v || 'x' WHERE id = $1" "UPDATE $t SET id = -id WHERE id = $1" \
+            "DELETE FROM $t WHERE id = $1 + 1" "UPDATE $t SET n = 1 WHERE id = 10" "UPDATE $t SET v = dense(9000, 77) WHERE id = $1 + 2"; do
+            on pub -c "$change"
+        done
+    done
+    on pub -c "SELECT data FROM pg_logical_slot_get_changes('adopted', NULL, NULL) WHERE data LIKE 'table%'" >"$PGS_TMP/decoded"
+    is "$(sed -n 's/^table public.s//p' "$PGS_TMP/decoded" | md5sum)" "$(sed -n 's/^table public.h//p' "$PGS_TMP/decoded" | md5sum)" "$2"
+}
+changed 1 "rows of heap's, and their identity"
+# its last commit is flushed when it likes
+on pub -c "CALL sliced.convert('s')" -c CHECKPOINT
+is "$(on pub -c "SELECT count(*) > 5, count(*) FILTER (WHERE data ~ 'old-key.*unchanged.*new-tuple'), count(*) FILTER (WHERE data !~ 'new-tuple.*unchanged')
+    FROM pg_logical_slot_get_changes('adopted', NULL, NULL) WHERE data ~ '^table'")" 't|0|0' "a conversion changes no value, and tells whose"
+is "$(on pub -c 'SELECT bool_and(object IS NOT NULL) FROM s, sliced.inspect(v)')" t "and makes slices of all, with a slot"
+changed 4 "rows that were converted"
+drop_slot adopted
+on pub -c 'DROP TABLE h, s'
+
 # ---- the same statements on a heap table and on a sliced one ----
 
 for seed in $seeds; do
@@ -131,6 +159,16 @@ caught_up() {
 caught_up 'subscriber'
 [ "$PG_MAJOR" = 18 ] ||
     is "$(on pub -c "SELECT bool_or(stream_txns > 0) FROM pg_stat_replication_slots")" t 'some transactions were streamed'
+
+# a publisher that waits for the subscriber, with locks that the decoder must do without
+on pub -c "ALTER SYSTEM SET synchronous_standby_names = 'sub'" -c 'SELECT pg_reload_conf()' >/dev/null
+on pub -c "SET statement_timeout = '30s'" -c "BEGIN; UPDATE s2 SET a = a || 'z'; REINDEX TABLE s2; ALTER TABLE s2 ADD x int; ALTER TABLE s2 DROP x; COMMIT" \
+    -c "BEGIN; UPDATE s2 SET a = 'z' || a, b = a; CLUSTER s2 USING s2_pkey; TRUNCATE s1; INSERT INTO s1 SELECT * FROM s2; COMMIT"
+on pub -c "UPDATE s2 SET a = a || 'y'" &
+on pub -c "SET statement_timeout = '30s'" -c 'VACUUM FULL pg_database' -c 'VACUUM FULL s2'
+wait
+on pub -c 'ALTER SYSTEM RESET synchronous_standby_names' -c 'SELECT pg_reload_conf()' >/dev/null
+caught_up 'a publisher that waits'
 
 # a subscriber that lags, while old values are vacuumed and tables written anew
 server_stop sub
