@@ -231,6 +231,35 @@ sliced_kept_files(void)
 
 /* ---- files go ---- */
 
+/* Those that this transaction removes: they are not kept once more. */
+static List *removed = NIL;
+
+static bool
+is_removed(const RelFileLocator *file)
+{
+	ListCell   *lc;
+
+	foreach(lc, removed)
+		if (memcmp(lfirst(lc), file, sizeof(RelFileLocator)) == 0)
+			return true;
+	return false;
+}
+
+static void
+remove_file(const RelFileLocator *locator)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	RelFileLocator *copy = palloc(sizeof(RelFileLocator));
+	Relation	file;
+
+	*copy = *locator;
+	removed = lappend(removed, copy);
+	MemoryContextSwitchTo(old);
+	file = CreateFakeRelcacheEntry(*locator);
+	RelationDropStorage(file);
+	FreeFakeRelcacheEntry(file);
+}
+
 typedef struct Removal
 {
 	bool		all;
@@ -255,13 +284,10 @@ static bool
 remove_if_gone(const SlicedKeptFile *kept, void *arg)
 {
 	Removal    *removal = arg;
-	Relation	file;
 
 	if (!removal->all && !FullTransactionIdPrecedes(kept->replaced, removal->horizon))
 		return false;
-	file = CreateFakeRelcacheEntry(kept->file);
-	RelationDropStorage(file);
-	FreeFakeRelcacheEntry(file);
+	remove_file(&kept->file);
 	removal->n++;
 	return true;
 }
@@ -298,6 +324,9 @@ keep_replaced_files(XactEvent event, void *arg)
 	Relation	pg_class;
 	int			n;
 
+	/* it goes with the transaction's memory */
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
+		removed = NIL;
 	if ((event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE) ||
 		sliced_decoding() != SLICED_DECODING_SLICES || !XLogLogicalInfoActive() ||
 		!OidIsValid(sliced_handler_oid))
@@ -308,9 +337,11 @@ keep_replaced_files(XactEvent event, void *arg)
 	pg_class = table_open(RelationRelationId, AccessShareLock);
 	for (int i = 0; i < n; i++)
 	{
-		Oid			method = files[i].dbOid == MyDatabaseId ?
-			find_method(pg_class, &files[i]) : InvalidOid;
+		Oid			method;
 
+		if (files[i].dbOid != MyDatabaseId || is_removed(&files[i]))
+			continue;
+		method = find_method(pg_class, &files[i]);
 		if (OidIsValid(method))
 			keep(method, &files[i]);
 	}
