@@ -17,6 +17,7 @@
 #include "store/dictionary.h"
 #include "store/partial.h"
 #include "store/reader.h"
+#include "store/toast_file.h"
 #include "store/walk.h"
 #include "storage/lmgr.h"
 #include "utils/timestamp.h"
@@ -150,6 +151,17 @@ table_open(Oid relid, LOCKMODE lockmode)
 
 void
 table_close(Relation rel, LOCKMODE lockmode)
+{
+}
+
+Relation
+sliced_toast_open(Oid toastrelid)
+{
+	return &relation;
+}
+
+void
+sliced_toast_close(Relation toastrel)
 {
 }
 
