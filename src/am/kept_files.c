@@ -334,6 +334,8 @@ keep_replaced_files(XactEvent event, void *arg)
 	n = smgrGetPendingDeletes(true, &files);
 	if (n == 0 || !sliced_logical_slot_exists())
 		return;
+	/* who writes to a catalog that has a toast relation must have one */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	pg_class = table_open(RelationRelationId, AccessShareLock);
 	for (int i = 0; i < n; i++)
 	{
@@ -346,6 +348,7 @@ keep_replaced_files(XactEvent event, void *arg)
 			keep(method, &files[i]);
 	}
 	table_close(pg_class, AccessShareLock);
+	PopActiveSnapshot();
 	pfree(files);
 }
 

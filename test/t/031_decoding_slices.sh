@@ -114,8 +114,11 @@ done
 # ---- subscribers ----
 
 # Not on 18.6, heap tables or not: it calls a transaction streamed that was rolled back before it
-# was, if it takes more memory than this, and then the plugin or the subscriber crashes.
-[ "$PG_MAJOR" = 18 ] ||
+# was, if it takes more memory than this, and then the plugin or the subscriber crashes.  Nor
+# with assertions: one of core's fails, of subtransactions that have nothing to spill.
+streams=t
+[ "$PG_MAJOR" != 18 ] && [ "$(on pub -c 'SHOW debug_assertions')" = off ] || streams=f
+[ $streams = f ] ||
     on pub -c "ALTER SYSTEM SET logical_decoding_work_mem = '64kB'" -c 'SELECT pg_reload_conf()' >/dev/null
 
 # Whatever method a table has here, it has the other one there.
@@ -168,7 +171,7 @@ caught_up() {
     done
 }
 caught_up 'subscriber'
-[ "$PG_MAJOR" = 18 ] ||
+[ $streams = f ] ||
     is "$(on pub -c "SELECT bool_or(stream_txns > 0) FROM pg_stat_replication_slots")" t 'some transactions were streamed'
 
 # a publisher that waits for the subscriber, with locks that the decoder must do without
