@@ -199,9 +199,9 @@ on sub -c 'DROP SUBSCRIPTION sub' 2>/dev/null
 
 on pub -c 'CREATE ROLE somebody' -c 'CREATE TABLE f (id int PRIMARY KEY, v text) USING sliced' -c 'INSERT INTO f SELECT 1, dense(9000, 1)'
 slot forged
-on pub -c 'SET ROLE somebody' -c "SELECT pg_logical_emit_message(true, 'pg_sliced', decode(repeat('00', 40), 'hex'))" \
+on pub -c 'SET ROLE somebody' -c "SELECT pg_logical_emit_message(true, 'pg_sliced', convert_to(repeat('A', 40), 'UTF8'))" \
     -c "SELECT pg_logical_emit_message(true, 'pg_sliced', '')" -c "SELECT pg_logical_emit_message(false, 'pg_sliced', 'x')" >/dev/null
-on pub -c "BEGIN; SELECT pg_logical_emit_message(true, 'pg_sliced', decode(repeat('ff', 400), 'hex')); UPDATE f SET v = v || 'x'; COMMIT" >/dev/null
+on pub -c "BEGIN; SELECT pg_logical_emit_message(true, 'pg_sliced', convert_to(repeat('z', 400), 'UTF8')); UPDATE f SET v = v || 'x'; COMMIT" >/dev/null
 is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'prefix: pg_sliced'), count(*) FILTER (WHERE data ~ 'UPDATE.*x''$')
     FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" '4|1' "messages of others that look like ours go to the plugin"
 
