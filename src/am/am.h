@@ -149,7 +149,7 @@ extern void sliced_bridge_leave(SlicedBridge *bridge);
 extern SlicedBridge *sliced_bridges_suspend(void);
 extern void sliced_bridges_resume(SlicedBridge *suspended);
 
-/* decoder.c: values of ours, for whoever decodes the WAL.  Called when the library is loaded. */
+/* decoder.c: gives values to output plugins.  Called once, when the library is loaded. */
 extern void sliced_decoder_init(void);
 
 /* late.c: has somebody decoded in this process before the library was loaded? */

@@ -1,6 +1,6 @@
 /*
  * decoder.c
- *	  Values of ours, for whoever decodes the WAL.
+ *	  Gives values of ours to output plugins.
  *
  * Core's decoder collects the changes of a transaction, with rows as they are on disk, and
  * passes them to an output plugin.  We join it at three places.

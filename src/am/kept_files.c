@@ -187,8 +187,8 @@ parse_label(HeapTuple tuple, TupleDesc desc, SlicedKeptFile *kept)
 }
 
 /*
- * Go through all labels; if 'gone' is not NULL, delete those of which it says so, and those
- * that came here with a copy of another database.
+ * All labels.  With 'gone', those for which it returns true are deleted and left out.  So are
+ * those of another database, of which this one is a copy.
  */
 static List *
 all_labels(bool (*gone) (const SlicedKeptFile *kept, void *arg), void *arg)

@@ -30,10 +30,7 @@ extern List *sliced_kept_files(void);
 /* Remove those that nobody needs any more, when this transaction commits; or all of them. */
 extern int	sliced_kept_files_remove(bool all);
 
-/*
- * The same now and then, where a transaction writes anyway.  Never an error but those that
- * end the session, or the statement.
- */
+/* The same now and then, where a transaction writes anyway, unless another session does. */
 extern void sliced_kept_files_sweep(void);
 
 /* A file of a toast relation is about to be emptied in place: give it another one. */

@@ -107,11 +107,12 @@ sliced_late_join(void)
 
 	if (!is_late)
 		return;
+	/* after an error, decoding begins anew in this process, with us */
+	is_late = false;
 	rb = find_below(TopMemoryContext);
 	if (rb == NULL || any_may_announce(rb))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("logical decoding has begun without pg_sliced, and needs it"),
 				errhint("Add pg_sliced to shared_preload_libraries, and restart the server."));
-	is_late = false;
 }

@@ -2,9 +2,9 @@
  * toast_file.c
  *	  Toast relations by their files, where the catalogs do not tell.
  *
- * All toast relations have the same columns and the same index, so the relcache entries of
- * one of core's, with the files exchanged, do for any.  They are copies that nobody else
- * sees, without locks: whoever asks for files knows why they stay.
+ * All toast relations have the same columns and the same index.  So copies of the relcache
+ * entries of one of core's do for any, once they have other files.  Only this process sees
+ * these copies, and nobody locks them: the caller has to know that the files stay.
  */
 #include "postgres.h"
 
@@ -64,7 +64,7 @@ copy_relation(Relation copy, Form_pg_class entry, Relation of, const RelFileLoca
 	copy->rd_amcache = NULL;
 	copy->pgstat_enabled = false;
 	copy->pgstat_info = NULL;
-	/* nobody who closes it may believe that he was the last */
+	/* it is never closed for the last time: nobody has allocated it */
 	copy->rd_refcnt = 1;
 }
 
