@@ -62,12 +62,12 @@ def size_name(size):
 
 
 class Bench:
-    def __init__(self, results, quick):
+    def __init__(self, results, quick, host=None):
         self.results = results
         self.quick = quick
         self.question = None
         self.files = {}
-        self.session = Session()
+        self.session = Session(host=host)
         self.session.run("CREATE EXTENSION IF NOT EXISTS pg_sliced")
         self.make_functions()
 

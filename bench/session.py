@@ -18,9 +18,9 @@ class Error(Exception):
 
 
 class Session:
-    def __init__(self, database="postgres"):
+    def __init__(self, database="postgres", host=None):
         # Prepared behind our back, a query would change its plan while it is measured.
-        self.connection = psycopg.connect(dbname=database, autocommit=True, prepare_threshold=None)
+        self.connection = psycopg.connect(dbname=database, host=host, autocommit=True, prepare_threshold=None)
         self.pid = self.connection.info.backend_pid
 
     def run(self, sql, parameters=None):

@@ -100,12 +100,25 @@ class Server:
         with self.connect() as conn:
             return conn.execute(sql).fetchone()
 
-    def wait_until(self, sql, what):
+    def wait_until(self, sql, what, *others):
         for _ in range(1200):
             if self.one(sql)[0]:
                 return
             time.sleep(0.1)
+        for server in (self, *others):
+            server.show_state()
         raise SystemExit(f"not ok - soak: {what} takes more than two minutes")
+
+    def show_state(self):
+        """What replication waits for, and the end of the log."""
+        with self.connect() as conn:
+            for sql in ("SELECT pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn() WHERE NOT pg_is_in_recovery()",
+                        "SELECT * FROM pg_replication_slots", "SELECT * FROM pg_stat_replication", "SELECT * FROM pg_stat_subscription",
+                        "SELECT pid, backend_type, state, wait_event, left(query, 80) FROM pg_stat_activity WHERE state IS DISTINCT FROM 'idle'"):
+                for row in conn.execute(sql).fetchall():
+                    print(f"# {self.name}: {[str(value) for value in row if value is not None]}")
+        for line in self.log()[-15:]:
+            print(f"# {self.name}: {line[:300]}", flush=True)
 
 
 class Soak:
@@ -243,7 +256,7 @@ class Soak:
     def check_subscriber(self, subscriber):
         subscriber.wait_until("SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel", "copying to the subscriber")
         lsn, = self.server.one("SELECT pg_current_wal_insert_lsn()")
-        self.server.wait_until(f"SELECT coalesce(bool_or(confirmed_flush_lsn >= '{lsn}'), false) FROM pg_replication_slots WHERE slot_name = 'soak'", "the subscriber")
+        self.server.wait_until(f"SELECT coalesce(bool_or(confirmed_flush_lsn >= '{lsn}'), false) FROM pg_replication_slots WHERE slot_name = 'soak'", "the subscriber", subscriber)
         self.check_server(subscriber, "the subscriber", TABLES[:1])
         with subscriber.connect() as conn:
             conn.execute("DROP SUBSCRIPTION soak")
