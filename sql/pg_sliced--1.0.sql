@@ -196,7 +196,7 @@ SELECT s.slot_name, s.slot_type, s.database, s.active,
     pg_catalog.age(s.catalog_xmin) AS lag_transactions, k.kept_files, k.kept_bytes
 FROM pg_catalog.pg_replication_slots s
 CROSS JOIN LATERAL (
-    SELECT pg_catalog.count(*) AS kept_files, pg_catalog.sum(f.bytes) AS kept_bytes
+    SELECT pg_catalog.count(*) AS kept_files, COALESCE(pg_catalog.sum(f.bytes), 0) AS kept_bytes
     FROM sliced.kept_files() f
     WHERE pg_catalog.age(f.replaced_by::pg_catalog.xid) OPERATOR(pg_catalog.<=) pg_catalog.age(s.catalog_xmin)) k
 WHERE s.catalog_xmin IS NOT NULL;

@@ -123,3 +123,16 @@ sliced_announcing_end(SlicedAnnouncing *a)
 	}
 	pfree(a->values.data);
 }
+
+bool
+sliced_is_announcement(XLogReaderState *r)
+{
+	const xl_logical_message *message = (const xl_logical_message *) XLogRecGetData(r);
+
+	return XLogRecGetRmid(r) == RM_LOGICALMSG_ID &&
+		(XLogRecGetInfo(r) & ~XLR_INFO_MASK) == XLOG_LOGICAL_MESSAGE &&
+		message->transactional &&
+		message->prefix_size == SLICED_MESSAGE_PREFIX_SIZE &&
+		memcmp(message->message, SLICED_MESSAGE_PREFIX, sizeof(SLICED_MESSAGE_PREFIX)) == 0 &&
+		message->message_size >= SLICED_ANNOUNCEMENT_SIZE(0);
+}

@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "access/xlogreader.h"
 #include "am/row_toast.h"
 #include "store/toast_file.h"
 #include "utils/rel.h"
@@ -61,5 +62,8 @@ extern void sliced_announcing_add_old(SlicedAnnouncing *a, HeapTuple oldtup);
 
 /* Write the message, if there is something to say. */
 extern void sliced_announcing_end(SlicedAnnouncing *a);
+
+/* Is the record that was read such a message, whatever database it is of? */
+extern bool sliced_is_announcement(XLogReaderState *r);
 
 #endif

@@ -457,15 +457,6 @@ join(ReorderBuffer *rb)
 
 /* ---- the WAL ---- */
 
-static bool
-is_ours(const xl_logical_message *message)
-{
-	return message->transactional &&
-		message->prefix_size == SLICED_MESSAGE_PREFIX_SIZE &&
-		memcmp(message->message, SLICED_MESSAGE_PREFIX, sizeof(SLICED_MESSAGE_PREFIX)) == 0 &&
-		message->message_size >= SLICED_ANNOUNCEMENT_SIZE(0);
-}
-
 static void
 queue(ReorderBuffer *rb, TransactionId xid, XLogRecPtr lsn, const xl_logical_message *message)
 {
@@ -500,7 +491,7 @@ our_decode(LogicalDecodingContext *ctx, XLogRecordBuffer *buf)
 	TransactionId xid = XLogRecGetXid(r);
 	xl_logical_message *message = (xl_logical_message *) XLogRecGetData(r);
 
-	if ((XLogRecGetInfo(r) & ~XLR_INFO_MASK) != XLOG_LOGICAL_MESSAGE || !is_ours(message))
+	if (!sliced_is_announcement(r))
 	{
 		core_decode(ctx, buf);
 		return;

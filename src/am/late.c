@@ -4,18 +4,22 @@
  *
  * Where the server does not preload it, a process that decodes loads it when core opens the
  * first table of ours, to pass on a change of it.  From then on we join in.  But what the
- * process has read of the WAL so far went by without us; announcements look like messages
- * of a user's then, and cannot be told from those.  So if there are any, or if some of what
- * was read is not in memory, decoding stops, and says what to do.
+ * process has read of the WAL so far went by without us.  So we read it once more: if one of
+ * the transactions that are not through yet has announced values, decoding stops, and says
+ * what to do.
  *
  * Core does not say where its buffer is.  It is the first thing in a memory context of its
  * own; we look there for what points to that context and to its children.
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
+#include "access/xlogreader.h"
+#include "access/xlogrecovery.h"
+#include "access/xlogutils.h"
 #include "am/am.h"
 #include "am/announce.h"
-#include "base/compat.h"
+#include "replication/reorderbuffer.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -61,37 +65,80 @@ find_below(MemoryContext context)
 	return rb;
 }
 
-/* May this transaction have announcements that we have not seen? */
+/* Is this one of these transactions, or of their subtransactions? */
 static bool
-may_announce(ReorderBufferTXN *txn)
+has_transaction(dlist_head *txns, TransactionId xid)
 {
 	dlist_iter	iter;
 
-	if (rbtxn_is_serialized(txn) || rbtxn_is_serialized_clear(txn) || rbtxn_is_streamed(txn))
-		return true;
-	dlist_foreach(iter, &txn->changes)
+	dlist_foreach(iter, txns)
 	{
-		ReorderBufferChange *change = dlist_container(ReorderBufferChange, node, iter.cur);
+		ReorderBufferTXN *txn = dlist_container(ReorderBufferTXN, node, iter.cur);
 
-		if (change->action == REORDER_BUFFER_CHANGE_MESSAGE &&
-			strcmp(change->data.msg.prefix, SLICED_MESSAGE_PREFIX) == 0)
+		if (txn->xid == xid || has_transaction(&txn->subtxns, xid))
 			return true;
 	}
-	dlist_foreach(iter, &txn->subtxns)
-		if (may_announce(dlist_container(ReorderBufferTXN, node, iter.cur)))
-			return true;
 	return false;
 }
 
-static bool
-any_may_announce(ReorderBuffer *rb)
+/* From the first record of the transactions in the buffer to the commit that is passed on. */
+static void
+what_was_read(ReorderBuffer *rb, XLogRecPtr *begin, XLogRecPtr *end)
 {
 	dlist_iter	iter;
 
+	*begin = *end = InvalidXLogRecPtr;
 	dlist_foreach(iter, &rb->toplevel_by_lsn)
-		if (may_announce(dlist_container(ReorderBufferTXN, node, iter.cur)))
-			return true;
-	return false;
+	{
+		ReorderBufferTXN *txn = dlist_container(ReorderBufferTXN, node, iter.cur);
+
+		if (*begin == InvalidXLogRecPtr || txn->first_lsn < *begin)
+			*begin = txn->first_lsn;
+		*end = Max(*end, txn->end_lsn);
+	}
+	/* it is streamed, before its commit */
+	if (*end == InvalidXLogRecPtr)
+		*end = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetFlushRecPtr(NULL);
+}
+
+static bool
+any_has_announced(ReorderBuffer *rb)
+{
+	XLogReaderState *reader = XLogReaderAllocate(wal_segment_size, NULL,
+												 XL_ROUTINE(.page_read = read_local_xlog_page,
+															.segment_open = wal_segment_open,
+															.segment_close = wal_segment_close),
+												 NULL);
+	XLogRecPtr	begin;
+	XLogRecPtr	end;
+	bool		found = false;
+
+	if (reader == NULL)
+		ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"));
+	what_was_read(rb, &begin, &end);
+	PG_TRY();
+	{
+		XLogBeginRead(reader, begin);
+		while (!found && reader->EndRecPtr < end)
+		{
+			char	   *error;
+
+			CHECK_FOR_INTERRUPTS();
+			if (XLogReadRecord(reader, &error) == NULL)
+				ereport(ERROR,
+						errcode_for_file_access(),
+						errmsg("could not read WAL at %X/%X: %s",
+							   LSN_FORMAT_ARGS(reader->EndRecPtr), error != NULL ? error : "no record"));
+			found = sliced_is_announcement(reader) &&
+				has_transaction(&rb->toplevel_by_lsn, XLogRecGetXid(reader));
+		}
+	}
+	PG_FINALLY();
+	{
+		XLogReaderFree(reader);
+	}
+	PG_END_TRY();
+	return found;
 }
 
 void
@@ -110,7 +157,7 @@ sliced_late_join(void)
 	/* after an error, decoding begins anew in this process, with us */
 	is_late = false;
 	rb = find_below(TopMemoryContext);
-	if (rb == NULL || any_may_announce(rb))
+	if (rb == NULL || any_has_announced(rb))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("logical decoding has begun without pg_sliced, and needs it"),

@@ -255,7 +255,7 @@ class Soak:
 
     def check_subscriber(self, subscriber):
         subscriber.wait_until("SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel", "copying to the subscriber")
-        lsn, = self.server.one("SELECT pg_current_wal_insert_lsn()")
+        lsn, = self.server.one("SELECT pg_current_wal_flush_lsn()")
         self.server.wait_until(f"SELECT coalesce(bool_or(confirmed_flush_lsn >= '{lsn}'), false) FROM pg_replication_slots WHERE slot_name = 'soak'", "the subscriber", subscriber)
         self.check_server(subscriber, "the subscriber", TABLES[:1])
         with subscriber.connect() as conn:
@@ -305,7 +305,7 @@ class Soak:
             self.check_server(self.server, f"round {number}")
             if number % 2 == 0:
                 self.check_subscriber(subscriber)
-            lsn, = self.server.one("SELECT pg_current_wal_insert_lsn()")
+            lsn, = self.server.one("SELECT pg_current_wal_flush_lsn()")
             standby.wait_until(f"SELECT pg_last_wal_replay_lsn() >= '{lsn}'", "the standby")
             self.check_server(standby, "the standby")
             standby.promote()
