@@ -101,13 +101,21 @@ class Server:
             return conn.execute(sql).fetchone()
 
     def wait_until(self, sql, what, *others):
-        for _ in range(1200):
-            if self.one(sql)[0]:
-                return
+        """Wait for the first column of a row, while the second says that something happens."""
+        begin = changed = time.time()
+        progress = None
+        while True:
+            done, now = self.one(sql)
+            if done:
+                return time.time() - begin
+            if now != progress:
+                progress, changed = now, time.time()
+            if time.time() > changed + 120:
+                break
             time.sleep(0.1)
         for server in (self, *others):
             server.show_state()
-        raise SystemExit(f"not ok - soak: {what} takes more than two minutes")
+        raise SystemExit(f"not ok - soak: nothing of {what} has come for two minutes")
 
     def show_state(self):
         """What replication waits for, and the end of the log."""
@@ -128,7 +136,7 @@ class Soak:
         self.failures, self.kills, self.errors, self.commands = [], 0, {}, {}
         self.transactions = self.snapshots = self.standby_snapshots = 0
         self.standby_errors = {}
-        self.memory = self.memory_most = self.held = 0
+        self.memory = self.memory_most = self.held = self.subscriber_seconds = 0
         self.server, self.standby = Server("soak0"), None
         self.host = self.server.host
         self.writers = [Writer(self, f"writer{i}", seed, i) for i in range(WRITERS)]
@@ -254,9 +262,11 @@ class Soak:
             conn.execute(f"CREATE SUBSCRIPTION soak CONNECTION 'host={self.host} port=5432 user=postgres dbname=postgres' PUBLICATION soak")
 
     def check_subscriber(self, subscriber):
-        subscriber.wait_until("SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel", "copying to the subscriber")
+        subscriber.wait_until("SELECT bool_and(srsubstate = 'r'), sum(pg_relation_size(srrelid)) FROM pg_subscription_rel", "the subscriber's copy")
         lsn, = self.server.one("SELECT pg_current_wal_flush_lsn()")
-        self.server.wait_until(f"SELECT coalesce(bool_or(confirmed_flush_lsn >= '{lsn}'), false) FROM pg_replication_slots WHERE slot_name = 'soak'", "the subscriber", subscriber)
+        seconds = self.server.wait_until(f"SELECT coalesce(max(confirmed_flush_lsn) >= '{lsn}', false), max(confirmed_flush_lsn) FROM pg_replication_slots WHERE slot_name = 'soak'",
+                                         "the subscriber's changes", subscriber)
+        self.subscriber_seconds = max(self.subscriber_seconds, seconds)
         self.check_server(subscriber, "the subscriber", TABLES[:1])
         with subscriber.connect() as conn:
             conn.execute("DROP SUBSCRIPTION soak")
@@ -306,7 +316,7 @@ class Soak:
             if number % 2 == 0:
                 self.check_subscriber(subscriber)
             lsn, = self.server.one("SELECT pg_current_wal_flush_lsn()")
-            standby.wait_until(f"SELECT pg_last_wal_replay_lsn() >= '{lsn}'", "the standby")
+            standby.wait_until(f"SELECT pg_last_wal_replay_lsn() >= '{lsn}', pg_last_wal_replay_lsn()", "the standby's WAL")
             self.check_server(standby, "the standby")
             standby.promote()
             self.server.remove()
@@ -317,7 +327,7 @@ class Soak:
             self.check_growth(before)
         else:
             self.show_logs()
-        print(f"# seed {self.seed}: {number} rounds, {self.transactions} transactions, {self.snapshots} snapshots, {self.kills} kills, errors {self.errors}, {self.commands}")
+        print(f"# seed {self.seed}: {number} rounds, {self.transactions} transactions, {self.snapshots} snapshots, {self.kills} kills, the subscriber {self.subscriber_seconds:.0f} s behind, errors {self.errors}, {self.commands}")
         return not self.failures
 
 
