@@ -180,10 +180,31 @@ read_in_time(const Value *value, const struct varatt_external *ptr, char *dest)
 	}
 }
 
+static void
+add_context(void *arg)
+{
+	const Value *value = arg;
+
+	errcontext("reading value %u of table \"%s\" for replication slot \"%s\"",
+			   value->known.value.valueid, RelationGetRelationName(value->rel),
+			   NameStr(MyReplicationSlot->data.name));
+}
+
 /*
- * What a transaction that has aborted meanwhile has written may be gone, and something else
- * in its place, so we look once more after reading.  Core takes this error for what it is.
+ * What a transaction that has aborted meanwhile has written may be gone, the file as well,
+ * and something else in its place.  Core takes this error for what it is.
  */
+static pg_noreturn void
+report_aborted(const Value *value)
+{
+	/* of a prepared transaction core still passes on that it was prepared, if it knows */
+	if (value->txn->txn_flags & RBTXN_IS_PREPARED)
+		sliced_set_aborted(top_of(value->txn));
+	ereport(ERROR,
+			errcode(ERRCODE_TRANSACTION_ROLLBACK),
+			errmsg("transaction %u was aborted while it was decoded", value->txn->xid));
+}
+
 static void
 value_read(const Value *value, const struct varatt_external *ptr, char *dest)
 {
@@ -191,6 +212,7 @@ value_read(const Value *value, const struct varatt_external *ptr, char *dest)
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "sliced decoded value",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
+	ErrorContextCallback context = {error_context_stack, add_context, unconstify(Value *, value)};
 	volatile SlicedDamage damage = SLICED_SOUND;
 	static SnapshotData now = {SNAPSHOT_MVCC};
 	Snapshot	registered;
@@ -200,29 +222,31 @@ value_read(const Value *value, const struct varatt_external *ptr, char *dest)
 	/* core watches over reads of catalogs by this */
 	CheckXidAlive = InvalidTransactionId;
 	sliced_toast_file_enter(&value->known.file);
+	error_context_stack = &context;
 	PG_TRY();
 	{
 		damage = read_in_time(value, ptr, dest);
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
 		sliced_toast_file_leave();
 		CheckXidAlive = alive;
+		if (geterrcode() == ERRCODE_QUERY_CANCELED || !is_aborted(value->txn->xid))
+			PG_RE_THROW();
+		FlushErrorState();
+		report_aborted(value);
 	}
 	PG_END_TRY();
+	error_context_stack = context.previous;
+	sliced_toast_file_leave();
+	CheckXidAlive = alive;
 	UnregisterSnapshot(registered);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 
+	/* only now: it may have been aborted while we read */
 	if (is_aborted(value->txn->xid))
-	{
-		/* of a prepared transaction core still passes on that it was prepared, if it knows */
-		if (value->txn->txn_flags & RBTXN_IS_PREPARED)
-			sliced_set_aborted(top_of(value->txn));
-		ereport(ERROR,
-				errcode(ERRCODE_TRANSACTION_ROLLBACK),
-				errmsg("transaction %u was aborted while it was decoded", value->txn->xid));
-	}
+		report_aborted(value);
 	if (damage != SLICED_SOUND)
 		ereport(ERROR,
 				errcode(ERRCODE_DATA_CORRUPTED),

@@ -155,8 +155,9 @@ static void
 keep(Oid method, const RelFileLocator *file)
 {
 	ObjectAddress address = label_address(method, file);
-	char	   *label = psprintf("%u/%u/%u " UINT64_FORMAT, file->spcOid, file->dbOid,
-								 file->relNumber,
+	/* the database may move to another tablespace, with all its files */
+	Oid			spc = file->spcOid == MyDatabaseTableSpace ? InvalidOid : file->spcOid;
+	char	   *label = psprintf("%u/%u/%u " UINT64_FORMAT, spc, file->dbOid, file->relNumber,
 								 U64FromFullTransactionId(GetTopFullTransactionId()));
 
 	SLICED_STOP("keep.before-label");
@@ -182,6 +183,8 @@ parse_label(HeapTuple tuple, TupleDesc desc, SlicedKeptFile *kept)
 		sscanf(label, "%u/%u/%u %llu", &kept->file.spcOid, &kept->file.dbOid,
 			   &kept->file.relNumber, &xid) != 4)
 		return false;
+	if (!OidIsValid(kept->file.spcOid))
+		kept->file.spcOid = MyDatabaseTableSpace;
 	kept->replaced = FullTransactionIdFromU64(xid);
 	return kept->file.dbOid == MyDatabaseId;
 }
@@ -328,8 +331,7 @@ keep_replaced_files(XactEvent event, void *arg)
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
 		removed = NIL;
 	if ((event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE) ||
-		sliced_decoding() != SLICED_DECODING_SLICES || !XLogLogicalInfoActive() ||
-		!OidIsValid(sliced_handler_oid))
+		!XLogLogicalInfoActive() || !OidIsValid(sliced_handler_oid))
 		return;
 	n = smgrGetPendingDeletes(true, &files);
 	if (n == 0 || !sliced_logical_slot_exists())

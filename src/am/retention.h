@@ -32,12 +32,15 @@ typedef struct SlicedRetaining
 	struct SlicedRetaining *outer;
 } SlicedRetaining;
 
-/* May decoders read rows of this relation of ours? */
+/*
+ * May decoders read rows of this relation of ours?  Also while the server does not preload
+ * the library: slots may be behind, and wait for one that does.
+ */
 static inline bool
 sliced_is_retained(Relation rel)
 {
 	return XLogLogicalInfoActive() && rel->rd_rel->relkind == RELKIND_TOASTVALUE &&
-		sliced_decoding() == SLICED_DECODING_SLICES && RelationNeedsWAL(rel);
+		RelationNeedsWAL(rel);
 }
 
 #define SLICED_RETAIN_BEGIN(relation) \

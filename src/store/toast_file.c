@@ -56,6 +56,7 @@ copy_relation(Relation copy, Form_pg_class entry, Relation of, const RelFileLoca
 {
 	*copy = *of;
 	*entry = *of->rd_rel;
+	snprintf(NameStr(entry->relname), NAMEDATALEN, "file %u", file->relNumber);
 	entry->relisshared = false;
 	entry->relpersistence = RELPERSISTENCE_PERMANENT;
 	copy->rd_rel = entry;
@@ -83,7 +84,6 @@ sliced_toast_file_enter(const SlicedToastFile *file)
 
 	copy_relation(&entered.table, &entered.table_entry, entered.of_core, &file->table);
 	entered.table.rd_id = file->toastrelid;
-	snprintf(NameStr(entered.table_entry.relname), NAMEDATALEN, "file %u", file->table.relNumber);
 
 	/* what is read stays as long as rows of catalogs do: see am/retention.c */
 	entered.options.user_catalog_table = true;

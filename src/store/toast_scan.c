@@ -73,6 +73,8 @@ sliced_scan_seek_within(ToastScan *ts, Oid objid, int32 first, int32 last)
 		keys[2] = keys[1];
 	index_rescan(ts->scan, keys, lengthof(keys), NULL, 0);
 	ts->objid = objid;
+	ts->first = first;
+	ts->last = last;
 }
 
 void
@@ -182,11 +184,35 @@ sliced_toast_row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, cons
 	return DatumGetObjectId(fastgetattr(tuple, 1, desc, &isnull));
 }
 
+/*
+ * The index of a file may be one that REINDEX has replaced: VACUUM does not know it, so it
+ * leads to places that were given to other rows since, or to the table again.
+ */
+static bool
+scan_next_of_file(ToastScan *ts, ScanDirection dir)
+{
+	for (;;)
+	{
+		if (!ts->scan->xs_heap_continue)
+		{
+			ItemPointer tid = index_getnext_tid(ts->scan, dir);
+
+			if (tid == NULL)
+				return false;
+			if (ItemPointerGetBlockNumber(tid) >= RelationGetNumberOfBlocks(ts->toastrel))
+				continue;
+		}
+		if (index_fetch_heap(ts->scan, ts->slot))
+			return true;
+	}
+}
+
 static bool
 scan_next_slot(ToastScan *ts, ScanDirection dir)
 {
 	MemoryContext old = MemoryContextSwitchTo(ts->mcxt);
-	bool		result = index_getnext_slot(ts->scan, dir, ts->slot);
+	bool		result = ts->indexes == NULL ? scan_next_of_file(ts, dir) :
+		index_getnext_slot(ts->scan, dir, ts->slot);
 
 	MemoryContextSwitchTo(old);
 	return result;
@@ -226,8 +252,9 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 		if (!row_is_visible(ts))
 			continue;
 		ts->tid = tuple->t_self;
-		sliced_toast_row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len);
-		return true;
+		if (sliced_toast_row_take_apart(ts->toastrel, tuple, &ts->seq, &ts->data, &ts->len) == ts->objid &&
+			ts->seq >= ts->first && ts->seq <= ts->last)
+			return true;
 	}
 	return false;
 }

@@ -41,8 +41,10 @@ typedef struct ToastScan
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 
-	/* The current row; 'data' stays valid until the next call. */
+	/* What is looked for, and the current row; 'data' stays valid until the next call. */
 	Oid			objid;
+	int32		first,
+				last;
 	int32		seq;
 	const char *data;
 	uint32		len;

@@ -56,6 +56,33 @@ is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('gone', NULL, 
 files_go gone
 drop_slot gone
 
+# ---- an index that was replaced, of which VACUUM knows nothing, leads to other rows ----
+
+on pub -c 'CREATE TABLE r (id int PRIMARY KEY, v text) USING sliced' -c 'INSERT INTO r SELECT 1, dense(5000, 1)'
+for ((i = 0; i < 40; i++)); do echo "UPDATE r SET v = v || dense(300, $i);"; done | on pub
+slot replaced
+on pub -c "UPDATE r SET v = v || 'end'" -c 'REINDEX TABLE r' -c 'VACUUM r' -c 'INSERT INTO r SELECT i, dense(1000 + i * 10, i) FROM generate_series(2, 200) i'
+is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('replaced', NULL, NULL)
+    WHERE data ~ 'UPDATE' AND strpos(data, (SELECT v FROM r WHERE id = 1)) > 0")" 1 "a value read through an index that was replaced"
+files_go replaced
+drop_slot replaced
+
+# ---- a database that moves, with its old files ----
+
+as_user mkdir "$PGS_TMP/space"
+on pub -c "CREATE TABLESPACE space LOCATION '$PGS_TMP/space'" -c 'CREATE DATABASE d'
+in_d() {
+    on pub -d d "$@"
+}
+in_d -c 'CREATE EXTENSION pg_sliced' -c 'CREATE TABLE m (v text) USING sliced' -c "SELECT FROM pg_create_logical_replication_slot('moved', 'test_decoding')" \
+    -c "INSERT INTO m SELECT repeat(md5('m'), 300)" -c 'VACUUM FULL m' >/dev/null
+on pub -c 'ALTER DATABASE d SET TABLESPACE space'
+drop_slot moved
+is "$(in_d -c 'SELECT sliced.remove_kept_files()' -c CHECKPOINT)" 2 "files of a database that has moved go as well"
+is "$(comm -23 <(as_user find "$PGS_TMP/space" -type f -name '[0-9]*' -printf '%f\n' | grep -v '[._]' | sort) \
+    <(in_d -c 'SELECT pg_relation_filenode(oid) FROM pg_class' | sort))" '' "and are there no more"
+on pub -c 'DROP DATABASE d' -c 'DROP TABLESPACE space'
+
 # ---- rows of heap's that become ours, and a conversion of the others ----
 
 for t in h s; do
@@ -174,6 +201,21 @@ caught_up 'subscriber'
 [ $streams = f ] ||
     is "$(on pub -c "SELECT bool_or(stream_txns > 0) FROM pg_stat_replication_slots")" t 'some transactions were streamed'
 
+# streamed, and rolled back meanwhile, which takes the new files away
+if [ $streams = t ]; then
+    slot aborted pgoutput
+    for seconds in 0.02 0.05 0.1; do
+        rm -f "$PGS_TMP/streamed"
+        on pub -c "BEGIN; TRUNCATE s3; INSERT INTO s3 (id, a) SELECT i, dense(20000, i) FROM generate_series(1, 300) i" \
+            -c "COPY (SELECT 1) TO '$PGS_TMP/streamed'" -c "SELECT pg_sleep($seconds)" -c ROLLBACK >/dev/null &
+        until [ -e "$PGS_TMP/streamed" ]; do sleep 0.01; done
+        on pub -c "SELECT count(*) FROM pg_logical_slot_get_binary_changes('aborted', NULL, NULL, 'proto_version', '2', 'publication_names', 'pub', 'streaming', 'on')" 2>&1
+        wait
+    done >"$PGS_TMP/decoded"
+    is "$(grep -c ERROR "$PGS_TMP/decoded" || true)" 0 'streamed, and rolled back meanwhile'
+    drop_slot aborted
+fi
+
 # a publisher that waits for the subscriber, with locks that the decoder must do without
 on pub -c "ALTER SYSTEM SET synchronous_standby_names = 'sub'" -c 'SELECT pg_reload_conf()' >/dev/null
 on pub -c "SET statement_timeout = '30s'" -c "BEGIN; UPDATE s2 SET a = a || 'z'; REINDEX TABLE s2; ALTER TABLE s2 ADD x int; ALTER TABLE s2 DROP x; COMMIT" \
@@ -210,6 +252,8 @@ is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'prefix: pg_sliced'), coun
 on pub -c "UPDATE f SET v = v || 'y'"
 server_stop pub
 server_start pub shared_preload_libraries=
+# what decoders have still to read stays meanwhile
+on pub -c "UPDATE f SET v = reverse(v)" -c "UPDATE f SET v = reverse(v)" -c 'VACUUM f' -c 'CREATE TABLE kept (LIKE f INCLUDING ALL) USING sliced' -c 'INSERT INTO kept SELECT * FROM f' -c 'TRUNCATE f' -c 'INSERT INTO f SELECT * FROM kept'
 # with assertions test_decoding objects before that: the message is no text
 [ "$(on pub -c 'SHOW debug_assertions')" = on ] ||
     is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('forged', NULL, NULL)" 2>&1 | grep -c 'begun without pg_sliced\|shared_preload_libraries')" 2 \
@@ -222,7 +266,7 @@ is "$(on pub -c "SET logical_decoding_work_mem = '64kB'" -c "SELECT count(*) FIL
 drop_slot late
 server_stop pub
 server_start pub shared_preload_libraries=pg_sliced
-is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'UPDATE.*xy''$') FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" 1 \
+is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'UPDATE.*xy''$') FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" 2 \
     "and nothing is lost when that has been done"
 drop_slot forged
 server_stop sub
