@@ -445,8 +445,8 @@ run_parts() {
     local name
     passed=0 failed=0 skipped=0
     setup
-    # Now, because the tree links to what is installed.  A new major may not have it yet.
-    case " ${parts[*]} " in *" tap "*) ! is_packaged || need "postgresql-$PG_MAJOR-repack" 2>/dev/null || true ;; esac
+    # Now, because the tree links to what is installed.  A new major may not have them yet.
+    case " ${parts[*]} " in *" tap "*) ! is_packaged || for package in repack wal2json decoderbufs; do need "postgresql-$PG_MAJOR-$package" 2>/dev/null || true; done ;; esac
     echo "# $("$PG_CONFIG" --version)$(has_assertions && echo ", with assertions")"
     is_special || build || {
         echo "0 passed, 1 failed"

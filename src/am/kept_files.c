@@ -49,13 +49,14 @@
 
 /* ---- which files are ours? ---- */
 
-/* Is this the access method? */
+/* Is this the access method?  Nobody may have opened a table of ours so far. */
 static bool
 is_our_method(Oid am)
 {
 	HeapTuple	tuple = SearchSysCache1(AMOID, ObjectIdGetDatum(am));
 	bool		result = HeapTupleIsValid(tuple) &&
-		((Form_pg_am) GETSTRUCT(tuple))->amhandler == sliced_handler_oid;
+		((Form_pg_am) GETSTRUCT(tuple))->amtype == AMTYPE_TABLE &&
+		GetTableAmRoutine(((Form_pg_am) GETSTRUCT(tuple))->amhandler) == sliced_routine;
 
 	if (HeapTupleIsValid(tuple))
 		ReleaseSysCache(tuple);
@@ -331,7 +332,7 @@ keep_replaced_files(XactEvent event, void *arg)
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
 		removed = NIL;
 	if ((event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE) ||
-		!XLogLogicalInfoActive() || !OidIsValid(sliced_handler_oid))
+		!XLogLogicalInfoActive())
 		return;
 	n = smgrGetPendingDeletes(true, &files);
 	if (n == 0 || !sliced_logical_slot_exists())

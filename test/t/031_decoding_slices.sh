@@ -130,7 +130,7 @@ for seed in $seeds; do
     server_stop pub immediate
     server_start pub
     on pub -c "SELECT data FROM pg_logical_slot_get_changes('twins', NULL, NULL, 'include-xids', '0')" >"$PGS_TMP/decoded"
-    result=$("$PGS_PYTHON" "$here/compare.py" h s <"$PGS_TMP/decoded")
+    result=$("$PGS_PYTHON" "$here/compare.py" test_decoding h s <"$PGS_TMP/decoded")
     echo "# $result" | sed '2,$s/^/# /'
     case $result in *", 0 different") echo "ok - seed $seed: what is decoded is equal" ;; *) echo "not ok - seed $seed: decoded" ;; esac
     files_go twins

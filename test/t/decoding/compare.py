@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""compare.py HEAP SLICED: replay test_decoding's output, from standard input, on two tables.
+"""compare.py PLUGIN HEAP SLICED: replay what an output plugin says, on standard input, on two tables:
+test_decoding, wal2json in its format version 2, or decoderbufs in its debug mode.
 
 The two tables, HEAP and SLICED, were treated the same.  After each transaction both replicas
 must have the same rows, and the changes must have brought the same old rows.  The order of
 rows within a transaction may differ, and a value that was written again, but is the same, may
 be an unchanged one of the sliced table.  Prints how many changes there were.
 """
+import json
 import sys
 
 UNCHANGED = "unchanged-toast-datum"
@@ -50,21 +52,19 @@ def parse(text):
 
 
 class Replica:
-    def __init__(self):
+    def __init__(self, omits):
+        self.omits = omits
         self.rows = {}
         self.olds = []
         self.commits = []  # rows, and old ones, that the other table has still to come to
         self.changes = 0
         self.unchanged = 0
 
-    def apply(self, operation, text):
+    def apply(self, operation, old, new):
         self.changes += 1
         if operation == "TRUNCATE":
             self.rows.clear()
             return
-        old, new = parse(text)
-        if operation == "DELETE":
-            old, new = new, []
         if old:
             self.olds.append((operation, tuple(old)))
             was = self.rows.pop(dict(old)["id"], {})
@@ -73,7 +73,8 @@ class Replica:
         else:
             was = {}
         if new:
-            row = dict(new)
+            # one plugin says that a value is unchanged, the other one says nothing
+            row = {**dict.fromkeys(was, UNCHANGED), **dict(new)} if self.omits else dict(new)
             for column, value in row.items():
                 if value == UNCHANGED:
                     self.unchanged += 1
@@ -81,31 +82,81 @@ class Replica:
             self.rows[row["id"]] = row
 
 
-def main():
-    names = {f"table public.{name}: ": Replica() for name in sys.argv[1:]}
-    heap, sliced = names.values()
-    prepared = {}
-    changes = []
-    commits = different = 0
+def test_decoding(names):
+    """What standard input says: a table, an operation, and lists of (column, value)."""
     for line in sys.stdin:
         line = line.rstrip("\n")
         words = line.split()
-        for prefix, replica in names.items():
+        for name in names:
+            prefix = f"table public.{name}: "
             if line.startswith(prefix):
                 operation, _, text = line[len(prefix):].partition(": ")
-                changes.append((replica, operation, text))
-        if words[:2] == ["PREPARE", "TRANSACTION"]:
+                old, new = (None, None) if operation == "TRUNCATE" else parse(text)
+                if operation == "DELETE":
+                    old, new = new, []
+                yield name, operation, old, new
+        if words[:1] in (["PREPARE"], ["ROLLBACK"], ["COMMIT"]):
+            yield None, " ".join(words[:2]) if len(words) > 2 else words[0], words[-1], None
+
+
+def wal2json(names):
+    operations = {"I": "INSERT", "U": "UPDATE", "D": "DELETE", "T": "TRUNCATE", "C": "COMMIT"}
+    for line in sys.stdin:
+        event = json.loads(line)
+        operation = operations.get(event["action"])
+        if operation == "COMMIT":
+            yield None, operation, None, None
+        elif event.get("table") in names:
+            yield (event["table"], operation, *([(c["name"], c["value"]) for c in event.get(part, [])] for part in ("identity", "columns")))
+
+
+def decoderbufs(names):
+    """Unchanged values look like NULLs, of both tables."""
+    operations = {"0": "INSERT", "1": "UPDATE", "2": "DELETE"}
+    table = None
+    old, new, part = [], [], None
+    for line in [*sys.stdin, "txid[]"]:
+        if line.startswith("txid["):
+            if table in names:
+                yield table, operations[operation], old, new
+            old, new = [], []
+            table = line.partition("table[public.")[2].partition("]")[0]
+            operation = line.rpartition("op[")[2].partition("]")[0]
+            if operation == "4":
+                yield None, "COMMIT", None, None
+        elif line.startswith(("OLD TUPLE", "NEW TUPLE")):
+            part = old if line.startswith("OLD") else new
+        elif line.startswith("column_name["):
+            column, value = line[len("column_name["):].split("]", 1)[0], line.split("datum[", 1)[1].rstrip("\n")[:-1]
+            if value != "!NOT SET!":
+                part.append((column, value))
+
+
+PLUGINS = {"test_decoding": test_decoding, "wal2json": wal2json, "decoderbufs": decoderbufs}
+
+
+def main():
+    plugin, *names = sys.argv[1:]
+    replicas = {name: Replica(plugin != "test_decoding") for name in names}
+    heap, sliced = replicas.values()
+    prepared = {}
+    changes = []
+    commits = different = 0
+    for name, operation, old, new in PLUGINS[plugin](names):
+        if name is not None:
+            changes.append((replicas[name], operation, old, new))
+        elif operation == "PREPARE TRANSACTION":
             # who decodes what was rolled back meanwhile may see any part of it
-            prepared[words[2]] = changes
+            prepared[old] = changes
             changes = []
-        elif words[:2] == ["ROLLBACK", "PREPARED"]:
-            del prepared[words[2]]
-        elif words[:1] == ["COMMIT"]:
-            if words[1:2] == ["PREPARED"]:
-                changes = prepared.pop(words[2])
-            for replica, operation, text in changes:
-                replica.apply(operation, text)
-            for replica in {r for r, _, _ in changes}:
+        elif operation == "ROLLBACK PREPARED":
+            del prepared[old]
+        elif operation.startswith("COMMIT"):
+            if operation == "COMMIT PREPARED":
+                changes = prepared.pop(old)
+            for replica, *change in changes:
+                replica.apply(*change)
+            for replica in {change[0] for change in changes}:
                 replica.commits.append((dict(replica.rows), sorted(replica.olds)))
                 replica.olds.clear()
             changes = []
