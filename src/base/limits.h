@@ -197,6 +197,9 @@
 #define SLICED_SMALL_EXTENT			SLICED_LIMIT(8 * 1024, 64)
 #define SLICED_SMALL_EXTENTS		SLICED_LIMIT(6, 3)
 
+/* So many items of a node go down at once: one after the other takes the square of their number. */
+#define SLICED_NODE_MANY			SLICED_LIMIT(512, 12)
+
 /* ---- promises and ropes ---- */
 
 /* Shorter results are built: they are likely to stay in the row. */

@@ -33,7 +33,8 @@ static const SlicedTreeLimits limits = {
 	.longest = SLICED_NODE_LITERAL,
 	.stored_per_leaf = SLICED_STORED_PER_LEAF,
 	.small = SLICED_SMALL_EXTENT,
-	.nsmall = SLICED_SMALL_EXTENTS
+	.nsmall = SLICED_SMALL_EXTENTS,
+	.many = SLICED_NODE_MANY
 };
 
 typedef struct Derivation

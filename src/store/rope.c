@@ -47,7 +47,7 @@ rope_add(SlicedRope *rope, SlicedRun run)
 	if (rope->nruns == rope->maxruns)
 	{
 		rope->maxruns *= 2;
-		rope->runs = repalloc(rope->runs, rope->maxruns * sizeof(SlicedRun));
+		rope->runs = repalloc_huge(rope->runs, rope->maxruns * sizeof(SlicedRun));
 	}
 	rope->runs[rope->nruns++] = run;
 }

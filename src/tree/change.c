@@ -10,72 +10,14 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "tree/edits.h"
+#include "tree/groups.h"
+#include "tree/isolate.h"
 #include "tree/trim.h"
 
 /* With so many edits in a group each slice of an extent that has some is isolated at once. */
 #define ISOLATE_ALL		64
-
-/* ---- which edits go down ---- */
-
-typedef struct Group
-{
-	Branch	   *branch;
-	int			first;			/* items, with the literals at both ends */
-	int			last;
-	uint32		cost;
-} Group;
-
-static inline bool
-is_literal(const Limb *limb, int i)
-{
-	return i >= 0 && i < limb->nitems && limb->items[i].branch == NULL;
-}
-
-static uint32
-items_cost(const Limb *limb, int first, int last)
-{
-	uint32		cost = 0;
-
-	for (int i = first; i <= last; i++)
-		cost += item_cost(&limb->items[i]);
-	return cost;
-}
-
-/* Could edits go down to it? */
-static bool
-takes_edits(const Limb *limb, const Branch *b)
-{
-	return b->kind == SLICED_CHILD_NODE || (b != limb->slice && b->bytes == NULL);
-}
-
-/* The group that takes most; cost 0: there is none. */
-static Group
-largest_group(Tree *t, Limb *limb)
-{
-	Group		best = {.cost = 0};
-
-	limb_find_spans(t, limb);
-	for (int i = 0; i < limb->nitems; i++)
-	{
-		Branch	   *b = limb->items[i].branch;
-		Group		g;
-
-		if (b == NULL || b->first != i || !takes_edits(limb, b))
-			continue;
-		g = (Group) {.branch = b, .first = b->first, .last = b->last};
-		if (is_literal(limb, g.first - 1))
-			g.first--;
-		if (is_literal(limb, g.last + 1))
-			g.last++;
-		if (g.first == g.last)
-			continue;
-		g.cost = items_cost(limb, g.first, g.last) - COST_RUN;
-		if (g.cost > best.cost)
-			best = g;
-	}
-	return best;
-}
 
 /* ---- dividing ---- */
 
@@ -309,77 +251,24 @@ leaf_grow(Tree *t, Limb *limb)
 	limb_replace_items(limb, 0, limb->nitems - 1, &parts);
 }
 
-/*
- * Let the slice of an extent in which most is edited be an extent by itself.  If very much
- * is edited, so is each slice that has edits.
- */
-static void
-extent_isolate_slice(Tree *t, Limb *limb, const Group *g)
+/* Is it an extent of several slices? */
+static bool
+is_long_extent(Tree *t, Branch *b)
 {
-	Branch	   *b = g->branch;
-	SlicedTreeSlice *slices = palloc((g->last - g->first + 2) * sizeof(SlicedTreeSlice));
-	int			n = 0;
-	int			best = 0;
-	uint32		most = 0;
-	uint32		cost = 0;
-	uint32		pos = b->seq;	/* in the object */
-
-	for (int i = g->first; i <= g->last; i++)
-	{
-		LimbItem   *item = &limb->items[i];
-		uint32		edited = pos;
-
-		if (item->branch == b)
-			edited = b->seq + item->start;
-		edited = Min(edited, b->seq + b->len - 1);
-		if (n == 0 || edited >= slices[n - 1].start + slices[n - 1].len)
-		{
-			slices[n++] = t->store->slice(t->store->arg, b->objid, edited);
-			cost = 0;
-		}
-		if (item->branch == b)
-			pos = b->seq + item->start + item->len;
-		cost += item_cost(item);
-		if (cost > most)
-		{
-			most = cost;
-			best = n - 1;
-		}
-	}
-	for (int i = 0; i < n; i++)
-	{
-		Branch	   *before;
-		uint32		start = slices[i].start - b->seq;
-
-		if (i != best && g->last - g->first < ISOLATE_ALL)
-			continue;
-		if (start > 0)
-			extent_divide(t, limb, b, start, &before, &b);
-		b->info = slices[i];
-		if (slices[i].len < b->len)
-			extent_divide(t, limb, b, slices[i].len, &before, &b);
-	}
-	pfree(slices);
+	if (b->kind != SLICED_CHILD_EXTENT)
+		return false;
+	branch_look(t, b);
+	return b->info.len < b->len;
 }
 
-/* Let the edits of a group go down to its branch. */
-static void
-push_down(Tree *t, Limb *limb, const Group *g)
+/* What the branch of a group becomes by these items. */
+static Branches
+with_edits(Tree *t, Branch *b, const LimbItem *edits, int n)
 {
-	Branch	   *b = g->branch;
-	int			n = g->last - g->first + 1;
-	LimbItem   *edits = &limb->items[g->first];
 	Branch	   *made;
-	Branches	result;
 
 	if (b->kind == SLICED_CHILD_EXTENT)
 	{
-		branch_look(t, b);
-		if (b->info.len < b->len)
-		{
-			extent_isolate_slice(t, limb, g);
-			return;
-		}
 		made = branch_new_node(t, b);
 		made->limb->owns = true;
 		for (int i = 0; i < n; i++)
@@ -390,10 +279,78 @@ push_down(Tree *t, Limb *limb, const Group *g)
 	settle(t, made->limb);
 	made->len = made->limb->len;
 	if (made->limb->owns && slice_is_worn(t, made->limb))
-		result = rewrite_all(t, made->limb);
-	else
-		result = divide_if_too_long(t, made);
+		return rewrite_all(t, made->limb);
+	return divide_if_too_long(t, made);
+}
+
+/* Let the edits of a group go down to its branch. */
+static void
+push_down(Tree *t, Limb *limb, const Group *g)
+{
+	Branches	result;
+
+	if (is_long_extent(t, g->branch))
+	{
+		isolate_slices(t, limb, g->branch, g->first, g->last, g->last - g->first >= ISOLATE_ALL);
+		return;
+	}
+	result = with_edits(t, g->branch, &limb->items[g->first], g->last - g->first + 1);
 	limb_replace_items(limb, g->first, g->last, &result);
+}
+
+/* Add what becomes of a group's items: extents that are slices, or then one branch. */
+static void
+add_group(Tree *t, Limb *limb, const Limb *old, const Group *g, bool isolate)
+{
+	LimbItem   *items = &old->items[g->first];
+	int			n = g->last - g->first + 1;
+	Limb		part = {0};
+	Branches	result;
+
+	if (!isolate && !is_long_extent(t, g->branch))
+	{
+		result = with_edits(t, g->branch, items, n);
+		for (int i = 0; i < result.n; i++)
+			limb_add(limb, &(LimbItem) {.branch = result.list[i], .len = result.list[i]->len});
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		limb_add(&part, &items[i]);
+	if (isolate && is_long_extent(t, g->branch))
+		isolate_slices(t, &part, g->branch, 0, part.nitems - 1, true);
+	for (int i = 0; i < part.nitems; i++)
+		limb_add(limb, &part.items[i]);
+	pfree(part.items);
+}
+
+/*
+ * Let many edits go down at once: one after the other, all items would be copied for each
+ * of them.  First each slice that has some becomes an extent.
+ */
+static void
+push_all_down(Tree *t, Limb *limb)
+{
+	for (int isolate = 1; isolate >= 0; isolate--)
+	{
+		Limb		old = *limb;
+		int			done = 0;
+		int			n;
+		Group	   *groups = all_groups(t, limb, &n);
+
+		limb_clear(limb);
+		for (int i = 0; i < n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			for (; done < groups[i].first; done++)
+				limb_add(limb, &old.items[done]);
+			add_group(t, limb, &old, &groups[i], isolate);
+			done = groups[i].last + 1;
+		}
+		for (; done < old.nitems; done++)
+			limb_add(limb, &old.items[done]);
+		pfree(groups);
+		pfree(old.items);
+	}
 }
 
 /* Has it edits of its slice, or only nodes below that have them? */
@@ -414,10 +371,13 @@ settle(Tree *t, Limb *limb)
 
 	limb_trim_extents(t, limb);
 	join_small_neighbours(t, limb);
+	if (limb->nitems > t->limits->many)
+		push_all_down(t, limb);
 	while (limb_edits_cost(t, limb) > (leaf ? t->limits->leaf : t->limits->literals))
 	{
 		Group		g = largest_group(t, limb);
 
+		CHECK_FOR_INTERRUPTS();
 		if (g.cost == 0)
 			break;
 		push_down(t, limb, &g);

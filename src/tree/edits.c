@@ -77,19 +77,24 @@ limb_read(Tree *t, Limb *limb, uint32 start, uint32 len, char *dst)
 
 /* Some items of a node as one new extent. */
 Branch *
-limb_copy_items(Tree *t, Limb *limb, int first, int last)
+items_copy(Tree *t, const LimbItem *items, int n)
 {
-	uint32		start = 0;
 	uint32		len = 0;
 	char	   *bytes;
+	char	   *at;
 
-	for (int i = 0; i < first; i++)
-		start += limb->items[i].len;
-	for (int i = first; i <= last; i++)
-		len += limb->items[i].len;
-	bytes = palloc(len);
-	limb_read(t, limb, start, len, bytes);
+	for (int i = 0; i < n; i++)
+		len += items[i].len;
+	at = bytes = palloc_extended(len, MCXT_ALLOC_HUGE);
+	for (int i = 0; i < n; at += items[i++].len)
+		item_read(t, &items[i], 0, items[i].len, at);
 	return branch_new_extent(t, bytes, len);
+}
+
+Branch *
+limb_copy_items(Tree *t, Limb *limb, int first, int last)
+{
+	return items_copy(t, &limb->items[first], last - first + 1);
 }
 
 /* Put runs of all of some branches in the place of items. */
@@ -222,6 +227,11 @@ add_part_of_extent(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint3
 {
 	Limb		items = {0};
 
+	if (!item->is_list)
+	{
+		limb_add(limb, &(LimbItem) {.branch = part, .start = item->start + skip - at, .len = len});
+		return;
+	}
 	limb_add_part(t, &items, item, skip, len);
 	for (int i = 0; i < items.nitems; i++)
 	{
@@ -234,30 +244,45 @@ add_part_of_extent(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint3
 		}
 		limb_add(limb, &added);
 	}
+	if (items.items != NULL)
+		pfree(items.items);
 }
 
 void
-extent_divide(Tree *t, Limb *limb, Branch *b, uint32 at, Branch **before, Branch **behind)
+extent_divide(Tree *t, Limb *limb, Branch *b, const uint32 *cuts, int ncuts, Branch **parts)
 {
 	LimbItem   *old = limb->items;
 	int			n = limb->nitems;
+	int			p = 0;
 
-	*before = extent_part(t, b, 0, at);
-	*behind = extent_part(t, b, at, b->len - at);
+	for (int i = 0; i <= ncuts; i++)
+	{
+		uint32		start = i > 0 ? cuts[i - 1] : 0;
+
+		parts[i] = extent_part(t, b, start, (i < ncuts ? cuts[i] : b->len) - start);
+	}
 	b->divided = true;
 	limb_clear(limb);
 	for (int i = 0; i < n; i++)
 	{
 		const LimbItem *item = &old[i];
-		uint32		first = item->start >= at ? 0 : Min(item->len, at - item->start);
+		uint32		len;
 
 		if (item->branch != b)
 		{
 			limb_add(limb, item);
 			continue;
 		}
-		add_part_of_extent(t, limb, item, 0, first, *before, 0);
-		add_part_of_extent(t, limb, item, first, item->len - first, *behind, at);
+		for (uint32 done = 0; done < item->len; done += len)
+		{
+			uint32		start = item->start + done;
+
+			/* runs ascend */
+			while (p < ncuts && start >= cuts[p])
+				p++;
+			len = Min(item->len - done, (p < ncuts ? cuts[p] : b->len) - start);
+			add_part_of_extent(t, limb, item, done, len, parts[p], p > 0 ? cuts[p - 1] : 0);
+		}
 	}
 	pfree(old);
 }

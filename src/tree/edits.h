@@ -26,6 +26,7 @@ extern void limb_add_flat(Tree *t, Limb *limb, Limb *from, uint32 start, uint32 
 extern void limb_read(Tree *t, Limb *limb, uint32 start, uint32 len, char *dst);
 
 /* Make one new extent of the content of some items. */
+extern Branch *items_copy(Tree *t, const LimbItem *items, int n);
 extern Branch *limb_copy_items(Tree *t, Limb *limb, int first, int last);
 
 /* Put all of some branches in the place of items. */
@@ -38,10 +39,11 @@ extern void limb_replace_items(Limb *limb, int first, int last, const Branches *
 extern void limb_apply(Tree *t, Limb *limb, const LimbItem *edits, int nedits, const Branch *self);
 
 /*
- * Divide an extent, which has runs in the limb alone, at byte 'at' of it, where a slice
- * begins.  A part that has no runs then is dropped at the end.
+ * Divide an extent, which has runs in the limb alone, at some bytes of it, which ascend,
+ * where slices begin: into one part more than there are 'cuts'.  A part that has no runs
+ * then is dropped at the end.
  */
-extern void extent_divide(Tree *t, Limb *limb, Branch *b, uint32 at, Branch **before,
-						  Branch **behind);
+extern void extent_divide(Tree *t, Limb *limb, Branch *b, const uint32 *cuts, int ncuts,
+						  Branch **parts);
 
 #endif

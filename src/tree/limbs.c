@@ -182,7 +182,7 @@ limb_add(Limb *limb, const LimbItem *item)
 	{
 		limb->maxitems = Max(16, limb->maxitems * 2);
 		limb->items = limb->items == NULL ? palloc(limb->maxitems * sizeof(LimbItem)) :
-			repalloc(limb->items, limb->maxitems * sizeof(LimbItem));
+			repalloc_huge(limb->items, limb->maxitems * sizeof(LimbItem));
 	}
 	limb->items[limb->nitems++] = *item;
 }

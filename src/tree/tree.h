@@ -39,6 +39,7 @@ typedef struct SlicedTreeLimits
 	uint32		stored_per_leaf;	/* a slice is written anew if it has a leaf for less */
 	uint32		small;			/* extents of fewer bytes have hints; neighbours are joined, ... */
 	uint32		nsmall;			/* ... if they are so many */
+	uint32		many;			/* so many edits of a node go down at once */
 } SlicedTreeLimits;
 
 /* A slice, as its rows have it. */

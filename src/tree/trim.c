@@ -7,56 +7,65 @@
 #include "tree/edits.h"
 #include "tree/trim.h"
 
+/* Where an extent is to be divided. */
+typedef struct Cuts
+{
+	uint32	   *list;
+	int			n;
+	int			room;
+} Cuts;
+
+static void
+cuts_add(Cuts *cuts, const Branch *b, uint32 cut)
+{
+	if (cut <= (cuts->n > 0 ? cuts->list[cuts->n - 1] : 0) || cut >= b->len)
+		return;
+	if (cuts->n == cuts->room)
+	{
+		cuts->room = Max(8, cuts->room * 2);
+		cuts->list = cuts->list == NULL ? palloc(cuts->room * sizeof(uint32)) :
+			repalloc(cuts->list, cuts->room * sizeof(uint32));
+	}
+	cuts->list[cuts->n++] = cut;
+}
+
 /*
  * Nothing needs bytes [start, end) of an extent.  Divide it, so that slices that are in
  * there have no runs any more, and those at its ends are by themselves if less than
- * half of them is needed.  Returns what is behind.
+ * half of them is needed.
  */
-static Branch *
-extent_free_gap(Tree *t, Limb *limb, Branch *b, uint32 start, uint32 end)
+static void
+cut_gap(Tree *t, Cuts *cuts, const Branch *b, uint32 start, uint32 end)
 {
 	SlicedTreeSlice first = t->store->slice(t->store->arg, b->objid, b->seq + start);
 	SlicedTreeSlice last = t->store->slice(t->store->arg, b->objid, b->seq + end - 1);
-	uint32		cuts[4] = {0, 0, 0, 0};
-	uint32		base = 0;
 
 	first.start -= b->seq;
 	last.start -= b->seq;
 	/* slice 'first', all between, slice 'last' */
 	if (Min(end, first.start + first.len) - start >= first.len / 2)
 	{
-		cuts[0] = first.start;
-		cuts[1] = first.start + first.len;
-	}
-	if (end - Max(start, last.start) >= last.len / 2)
-	{
-		cuts[2] = last.start;
-		cuts[3] = last.start + last.len;
+		cuts_add(cuts, b, first.start);
+		cuts_add(cuts, b, first.start + first.len);
 	}
 	if (first.start + first.len < last.start)
 	{
-		cuts[1] = first.start + first.len;
-		cuts[2] = last.start;
+		cuts_add(cuts, b, first.start + first.len);
+		cuts_add(cuts, b, last.start);
 	}
-	for (int i = 0; i < 4; i++)
+	if (end - Max(start, last.start) >= last.len / 2)
 	{
-		Branch	   *before;
-
-		if (cuts[i] <= base || cuts[i] - base >= b->len)
-			continue;
-		extent_divide(t, limb, b, cuts[i] - base, &before, &b);
-		base = cuts[i];
-		before->trimmed = false;
+		cuts_add(cuts, b, last.start);
+		cuts_add(cuts, b, last.start + last.len);
 	}
-	return b;
 }
 
 /* Free the slices of an extent that have no run any more. */
 static void
 free_gaps(Tree *t, Limb *limb, Branch *b)
 {
-	uint32	   *gaps = palloc((limb->nitems + 1) * 2 * sizeof(uint32));
-	int			ngaps = 0;
+	Cuts		cuts = {0};
+	Branch	  **parts;
 	uint32		pos = 0;
 
 	b->trimmed = false;
@@ -70,16 +79,16 @@ free_gaps(Tree *t, Limb *limb, Branch *b)
 		if (i < limb->nitems)
 			next = item->start;
 		if (next - pos > t->limits->longest)
-		{
-			gaps[ngaps * 2] = b->seq + pos;
-			gaps[ngaps++ * 2 + 1] = b->seq + next;
-		}
+			cut_gap(t, &cuts, b, pos, next);
 		if (i < limb->nitems)
 			pos = item->start + item->len;
 	}
-	for (int i = 0; i < ngaps; i++)
-		b = extent_free_gap(t, limb, b, gaps[i * 2] - b->seq, gaps[i * 2 + 1] - b->seq);
-	pfree(gaps);
+	if (cuts.n == 0)
+		return;
+	parts = palloc((cuts.n + 1) * sizeof(Branch *));
+	extent_divide(t, limb, b, cuts.list, cuts.n, parts);
+	pfree(parts);
+	pfree(cuts.list);
 }
 
 /* True if the runs use less than half of the slice. */
@@ -88,12 +97,38 @@ is_remnant(Limb *limb, const Branch *b)
 {
 	uint32		used = 0;
 
-	if (b->info.len < b->len)
+	if (b->kind != SLICED_CHILD_EXTENT || b->is_new || b == limb->slice || b->info.len < b->len)
 		return false;
 	for (int i = b->first; i <= b->last; i++)
 		if (limb->items[i].branch == b)
 			used += limb->items[i].len;
 	return used < b->len / 2;
+}
+
+/* What is left of such slices is copied, with what is between their runs. */
+static void
+copy_remnants(Tree *t, Limb *limb)
+{
+	Limb		old = *limb;
+
+	limb_find_spans(t, limb);
+	limb_clear(limb);
+	for (int i = 0; i < old.nitems; i++)
+	{
+		LimbItem   *item = &old.items[i];
+		Branch	   *b = item->branch;
+
+		if (b == NULL || b->first != i || !is_remnant(&old, b))
+		{
+			limb_add(limb, item);
+			continue;
+		}
+		i = b->last;
+		b = items_copy(t, item, b->last - b->first + 1);
+		limb_add(limb, &(LimbItem) {.branch = b, .len = b->len});
+	}
+	if (old.items != NULL)
+		pfree(old.items);
 }
 
 void
@@ -106,18 +141,5 @@ limb_trim_extents(Tree *t, Limb *limb)
 		if (b != NULL && b->trimmed && b->kind == SLICED_CHILD_EXTENT && !b->is_new && b != limb->slice)
 			free_gaps(t, limb, b);
 	}
-	limb_find_spans(t, limb);
-	for (int i = 0; i < limb->nitems; i++)
-	{
-		Branch	   *b = limb->items[i].branch;
-
-		if (b != NULL && b->kind == SLICED_CHILD_EXTENT && !b->is_new && b != limb->slice && is_remnant(limb, b))
-		{
-			Branches	copy = {0};
-
-			branches_add(&copy, limb_copy_items(t, limb, b->first, b->last));
-			limb_replace_items(limb, b->first, b->last, &copy);
-			limb_find_spans(t, limb);
-		}
-	}
+	copy_remnants(t, limb);
 }

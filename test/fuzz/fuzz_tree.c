@@ -2,7 +2,7 @@
  * fuzz_tree.c
  *	  Any bytes as the nodes of a tree: it is read, changed, and read again.
  *
- * Links: tree/limbs tree/edits tree/trim tree/change tree/walk
+ * Links: tree/limbs tree/edits tree/trim tree/groups tree/isolate tree/change tree/walk
  */
 #include "postgres.h"
 
@@ -134,7 +134,7 @@ static void
 run(void *arg)
 {
 	static const SlicedTreeLimits limits = {
-		.literals = 24, .leaf = 80, .children = 4, .longest = 20, .stored_per_leaf = 16, .small = 30, .nsmall = 4
+		.literals = 24, .leaf = 80, .children = 4, .longest = 20, .stored_per_leaf = 16, .small = 30, .nsmall = 4, .many = 20
 	};
 	Input	   *in = arg;
 	uint32		len;

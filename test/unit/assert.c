@@ -4,6 +4,7 @@
  *
  * Later arguments, which say where, differ between majors.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,3 +27,17 @@ NOT_HERE(errstart)
 NOT_HERE(errstart_cold)
 NOT_HERE(errmsg_internal)
 NOT_HERE(errfinish)
+
+/* Nobody interrupts. */
+volatile sig_atomic_t InterruptPending;
+NOT_HERE(ProcessInterrupts)
+
+/* Nothing is huge. */
+extern void *repalloc(void *pointer, size_t size);
+extern void *repalloc_huge(void *pointer, size_t size);
+
+void *
+repalloc_huge(void *pointer, size_t size)
+{
+	return repalloc(pointer, size);
+}

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <sys/resource.h>
+
 #include "tree/tree.h"
 #include "unit.h"
 
@@ -441,11 +443,11 @@ value_splice(Value *v, const SlicedTreeLimits *limits, uint32 at, uint32 old, ui
 /* ---- tests ---- */
 
 static const SlicedTreeLimits tiny = {
-	.literals = 24, .leaf = 80, .children = 4, .longest = 20, .stored_per_leaf = 40, .small = 30, .nsmall = 4
+	.literals = 24, .leaf = 80, .children = 4, .longest = 20, .stored_per_leaf = 40, .small = 30, .nsmall = 4, .many = 20
 };
 
 static const SlicedTreeLimits usual = {
-	.literals = 200, .leaf = 1000, .children = 16, .longest = 256, .stored_per_leaf = 4096, .small = 8192, .nsmall = 6
+	.literals = 200, .leaf = 1000, .children = 16, .longest = 256, .stored_per_leaf = 4096, .small = 8192, .nsmall = 6, .many = 512
 };
 
 static void
@@ -529,6 +531,33 @@ many_edits(void)
 		}
 		value_free(&v);
 	}
+}
+
+/* A byte in each line of a long value: what that takes grows with its length, not with the square of it. */
+static void
+many_edits_of_long_value(void)
+{
+	const uint32 line = 150;
+	SlicedTreeRun *runs;
+	struct rusage usage;
+	Value		v;
+	int			n = 0;
+
+	slice_len = 2000;
+	value_make(&v, 2000000);
+	runs = palloc((2 * v.len / line + 2) * sizeof(SlicedTreeRun));
+	for (uint32 pos = 0; pos < v.len; pos += line)
+	{
+		runs[n++] = (SlicedTreeRun) {NULL, pos, Min(line - 1, v.len - pos)};
+		if (pos + line <= v.len)
+			runs[n++] = (SlicedTreeRun) {"y", 0, 1};
+	}
+	value_change(&v, &usual, runs, n);
+	value_check(&v, 0, v.len);
+	owners_check(&v);
+	value_free(&v);
+	getrusage(RUSAGE_SELF, &usage);
+	check(usage.ru_maxrss < 1000000);
 }
 
 /* ---- lists that move ---- */
@@ -899,6 +928,7 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	run_test(random_changes);
 	run_test(many_edits);
+	run_test(many_edits_of_long_value);
 	run_test(lists_move);
 	run_test(lists_move_cheaply);
 	run_test(gaps_are_freed);
