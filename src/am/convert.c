@@ -23,6 +23,7 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "am/am.h"
 #include "am/convert.h"
 #include "am/train.h"
 #include "base/compat.h"
@@ -265,6 +266,7 @@ wait_for_vacuum(Conversion *c)
 					errdetail("%.0f of %.0f rows of its toast relation are dead.", dead, dead + live));
 		c->said_dead = true;
 		report_counts(c, SLICED_CONVERT_WAITS_FOR_VACUUM);
+		sliced_let_slots_go_on();
 		sleep_ms(LOOK_AGAIN_MS);
 		next_transaction(c);
 	}

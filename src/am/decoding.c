@@ -36,6 +36,7 @@
 #include "catalog/pg_class.h"
 #include "format/pointer.h"
 #include "replication/slot.h"
+#include "storage/standby.h"
 #include "utils/datum.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -56,6 +57,17 @@ sliced_logical_slot_exists(void)
 	}
 	LWLockRelease(ReplicationSlotControlLock);
 	return found;
+}
+
+/*
+ * Somebody waits for VACUUM, which may wait for slots.  These go on when they read which
+ * transactions run, and an idle server does not say so.
+ */
+void
+sliced_let_slots_go_on(void)
+{
+	if (XLogLogicalInfoActive() && sliced_keeps_for_decoders() && sliced_logical_slot_exists())
+		LogStandbySnapshot();
 }
 
 /*

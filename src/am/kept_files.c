@@ -332,7 +332,7 @@ keep_replaced_files(XactEvent event, void *arg)
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
 		removed = NIL;
 	if ((event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE) ||
-		!XLogLogicalInfoActive())
+		!XLogLogicalInfoActive() || !sliced_keeps_for_decoders())
 		return;
 	n = smgrGetPendingDeletes(true, &files);
 	if (n == 0 || !sliced_logical_slot_exists())

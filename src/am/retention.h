@@ -32,15 +32,12 @@ typedef struct SlicedRetaining
 	struct SlicedRetaining *outer;
 } SlicedRetaining;
 
-/*
- * May decoders read rows of this relation of ours?  Also while the server does not preload
- * the library: slots may be behind, and wait for one that does.
- */
+/* May decoders read rows of this relation of ours? */
 static inline bool
 sliced_is_retained(Relation rel)
 {
 	return XLogLogicalInfoActive() && rel->rd_rel->relkind == RELKIND_TOASTVALUE &&
-		RelationNeedsWAL(rel);
+		sliced_keeps_for_decoders() && RelationNeedsWAL(rel);
 }
 
 #define SLICED_RETAIN_BEGIN(relation) \

@@ -55,6 +55,13 @@ sliced_decoding(void)
 	return sliced_logical_decoding;
 }
 
+bool
+sliced_keeps_for_decoders(void)
+{
+	return sliced_logical_decoding == SLICED_DECODING_AUTO ||
+		sliced_logical_decoding == SLICED_DECODING_SLICES;
+}
+
 void
 sliced_settings_define(void)
 {

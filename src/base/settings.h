@@ -40,6 +40,12 @@ extern int	sliced_dictionary_use_named(const char *name);
 /* The setting, with what "auto" means on this server. */
 extern SlicedDecoding sliced_decoding(void);
 
+/*
+ * Do rows and files stay that decoders may have to read?  With "auto" also while the server
+ * does not preload the library: slots may be behind, and wait for one that does.
+ */
+extern bool sliced_keeps_for_decoders(void);
+
 /* Define the settings; called once, when the library is loaded. */
 extern void sliced_settings_define(void);
 

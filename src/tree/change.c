@@ -499,7 +499,7 @@ sliced_tree_change(SlicedTreeChange *change, const char *root, uint32 size, uint
 {
 	Tree		t = {.store = change->store, .limits = change->limits};
 	Branch		self = {.kind = SLICED_CHILD_NODE, .objid = objid, .seq = -1};
-	LimbItem   *edits = palloc(Max(nruns, 1) * sizeof(LimbItem));
+	LimbItem   *edits = palloc_extended(Max(nruns, 1) * sizeof(LimbItem), MCXT_ALLOC_HUGE);
 	uint32		done = 0;		/* of the old value */
 	Limb	   *limb = self.limb = limb_decode(&t, &self, root, size);
 
