@@ -197,7 +197,7 @@ add_context(void *arg)
  * What a transaction that has aborted meanwhile has written may be gone, the file as well,
  * and something else in its place.  Core takes this error for what it is.
  */
-static pg_noreturn void
+pg_noreturn static void
 report_aborted(const Value *value)
 {
 	/* of a prepared transaction core still passes on that it was prepared, if it knows */
