@@ -199,7 +199,8 @@ CROSS JOIN LATERAL (
     SELECT pg_catalog.count(*) AS kept_files, COALESCE(pg_catalog.sum(f.bytes), 0) AS kept_bytes
     FROM sliced.kept_files() f
     WHERE pg_catalog.age(f.replaced_by::pg_catalog.xid) OPERATOR(pg_catalog.<=) pg_catalog.age(s.catalog_xmin)) k
-WHERE s.catalog_xmin IS NOT NULL;
+WHERE s.catalog_xmin IS NOT NULL
+AND s.wal_status IS DISTINCT FROM 'lost';
 COMMENT ON VIEW sliced.decoding IS
 'slots that slices are kept for, how far they are behind, and which files of this database they hold up';
 GRANT SELECT ON sliced.decoding TO PUBLIC;

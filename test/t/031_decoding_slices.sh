@@ -269,5 +269,15 @@ server_start pub shared_preload_libraries=pg_sliced
 is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'UPDATE.*xy''$') FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" 2 \
     "and nothing is lost when that has been done"
 drop_slot forged
+
+# ---- a slot that the server has given up ----
+
+slot lost
+on pub -c "ALTER SYSTEM SET max_slot_wal_keep_size = '1MB'" -c 'SELECT pg_reload_conf()' -c 'VACUUM FULL f' >/dev/null
+for _ in 1 2 3; do on pub -c "UPDATE f SET v = v || 'x'" -c 'SELECT pg_switch_wal()' -c CHECKPOINT >/dev/null; done
+is "$(on pub -c "SELECT wal_status, (SELECT count(*) FROM sliced.decoding) FROM pg_replication_slots WHERE slot_name = 'lost'")" 'lost|0' "holds up nothing"
+on pub -c 'SELECT count(d) FROM w' -c 'SELECT txid_current()' >/dev/null
+is "$(on pub -c 'SELECT sliced.remove_kept_files() > 0' -c 'SELECT count(*) FROM sliced.kept_files()')" $'t\n0' "and what was kept for it goes"
+drop_slot lost
 server_stop sub
 server_stop pub
