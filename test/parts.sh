@@ -286,6 +286,13 @@ part_stops() {
     fi
 }
 
+# With Debezium, of a Maven repository.
+part_debezium() {
+    need default-jdk-headless maven
+    copy_checkout
+    "$PGS_TMP/checkout/test/debezium/run"
+}
+
 # Debian packages, in roots of their own.
 part_package() {
     need debootstrap util-linux dpkg-dev

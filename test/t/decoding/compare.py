@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """compare.py PLUGIN HEAP SLICED: replay what an output plugin says, on standard input, on two tables:
-test_decoding, wal2json in its format version 2, or decoderbufs in its debug mode.
+test_decoding, wal2json in its format version 2, decoderbufs in its debug mode, or Debezium.
 
 The two tables, HEAP and SLICED, were treated the same.  After each transaction both replicas
 must have the same rows, and the changes must have brought the same old rows.  The order of
@@ -132,7 +132,24 @@ def decoderbufs(names):
                 part.append((column, value))
 
 
-PLUGINS = {"test_decoding": test_decoding, "wal2json": wal2json, "decoderbufs": decoderbufs}
+def debezium(names):
+    """Debezium's events, one a line."""
+    operations = {"r": "INSERT", "c": "INSERT", "u": "UPDATE", "d": "DELETE", "t": "TRUNCATE"}
+    transaction = None
+    for line in sys.stdin:
+        event = json.loads(line)
+        source = event["source"]
+        if transaction not in (None, source["txId"]):
+            yield None, "COMMIT", None, None
+        transaction = source["txId"]
+        if source["table"] in names:
+            yield (source["table"], operations[event["op"]],
+                   *([(c, UNCHANGED if v == "__debezium_unavailable_value" else v) for c, v in (event.get(part) or {}).items() if v is not None]
+                     for part in ("before", "after")))
+    yield None, "COMMIT", None, None
+
+
+PLUGINS = {"debezium": debezium, "test_decoding": test_decoding, "wal2json": wal2json, "decoderbufs": decoderbufs}
 
 
 def main():
