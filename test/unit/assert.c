@@ -29,14 +29,14 @@ NOT_HERE(errmsg_internal)
 NOT_HERE(errfinish)
 
 /* Nobody interrupts. */
-volatile sig_atomic_t InterruptPending;
+__attribute__((weak)) volatile sig_atomic_t InterruptPending;
 NOT_HERE(ProcessInterrupts)
 
 /* Nothing is huge. */
 extern void *repalloc(void *pointer, size_t size);
 extern void *repalloc_huge(void *pointer, size_t size);
 
-void *
+__attribute__((weak)) void *
 repalloc_huge(void *pointer, size_t size)
 {
 	return repalloc(pointer, size);
