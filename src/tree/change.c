@@ -203,7 +203,7 @@ rewrite_all(Tree *t, Limb *owner)
 		}
 		while (next < limb->nitems && !stands_alone(t, limb, &limb->items[next]))
 			next++;
-		branches_add(&result, limb_copy_items(t, limb, i, next - 1));
+		branches_add(&result, items_copy(t, &limb->items[i], next - i));
 	}
 	return result;
 }
@@ -232,7 +232,7 @@ join_small_neighbours(Tree *t, Limb *limb)
 		}
 		if (n >= t->limits->nsmall)
 		{
-			branches_add(&one, limb_copy_items(t, limb, i, next - 1));
+			branches_add(&one, items_copy(t, &limb->items[i], next - i));
 			limb_replace_items(limb, i, next - 1, &one);
 		}
 		else if (next > i)
@@ -298,25 +298,26 @@ push_down(Tree *t, Limb *limb, const Group *g)
 	limb_replace_items(limb, g->first, g->last, &result);
 }
 
-/* Add what becomes of a group's items: extents that are slices, or then one branch. */
+/* Add what becomes of a group's items: of a long extent its slices, or then of a branch itself. */
 static void
 add_group(Tree *t, Limb *limb, const Limb *old, const Group *g, bool isolate)
 {
 	LimbItem   *items = &old->items[g->first];
 	int			n = g->last - g->first + 1;
+	bool		is_long = is_long_extent(t, g->branch);
 	Limb		part = {0};
-	Branches	result;
 
-	if (!isolate && !is_long_extent(t, g->branch))
+	if (!isolate && !is_long)
 	{
-		result = with_edits(t, g->branch, items, n);
-		for (int i = 0; i < result.n; i++)
-			limb_add(limb, &(LimbItem) {.branch = result.list[i], .len = result.list[i]->len});
+		Branches	made = with_edits(t, g->branch, items, n);
+
+		for (int i = 0; i < made.n; i++)
+			limb_add(limb, &(LimbItem) {.branch = made.list[i], .len = made.list[i]->len});
 		return;
 	}
 	for (int i = 0; i < n; i++)
 		limb_add(&part, &items[i]);
-	if (isolate && is_long_extent(t, g->branch))
+	if (isolate && is_long)
 		isolate_slices(t, &part, g->branch, 0, part.nitems - 1, true);
 	for (int i = 0; i < part.nitems; i++)
 		limb_add(limb, &part.items[i]);

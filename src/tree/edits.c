@@ -91,12 +91,6 @@ items_copy(Tree *t, const LimbItem *items, int n)
 	return branch_new_extent(t, bytes, len);
 }
 
-Branch *
-limb_copy_items(Tree *t, Limb *limb, int first, int last)
-{
-	return items_copy(t, &limb->items[first], last - first + 1);
-}
-
 /* Put runs of all of some branches in the place of items. */
 void
 limb_replace_items(Limb *limb, int first, int last, const Branches *branches)

@@ -27,7 +27,6 @@ extern void limb_read(Tree *t, Limb *limb, uint32 start, uint32 len, char *dst);
 
 /* Make one new extent of the content of some items. */
 extern Branch *items_copy(Tree *t, const LimbItem *items, int n);
-extern Branch *limb_copy_items(Tree *t, Limb *limb, int first, int last);
 
 /* Put all of some branches in the place of items. */
 extern void limb_replace_items(Limb *limb, int first, int last, const Branches *branches);

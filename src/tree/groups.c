@@ -75,7 +75,10 @@ all_groups(Tree *t, Limb *limb, int *n)
 
 		if (g.cost == 0 || i < done)
 			continue;
+		/* the literal before it may have gone to another one, and may have been all there was */
 		g.first = Max(g.first, done);
+		if (g.first == g.last)
+			continue;
 		done = g.last + 1;
 		groups[(*n)++] = g;
 	}

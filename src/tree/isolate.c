@@ -7,12 +7,12 @@
 #include "tree/edits.h"
 #include "tree/isolate.h"
 
-/* Let slices, which ascend, be extents by themselves: slice 'best' of 'n', or all if they are many. */
+/* Let slices, which ascend, be extents by themselves: slice 'best' of 'n', or all. */
 static void
 isolate(Tree *t, Limb *limb, Branch *b, const SlicedTreeSlice *slices, int best, int n, bool all)
 {
-	uint32	   *cuts = palloc(2 * n * sizeof(uint32));
-	Branch	  **parts = palloc((2 * n + 1) * sizeof(Branch *));
+	uint32	   *cuts = palloc_extended(2 * n * sizeof(uint32), MCXT_ALLOC_HUGE);
+	Branch	  **parts = palloc_extended((2 * n + 1) * sizeof(Branch *), MCXT_ALLOC_HUGE);
 	int			ncuts = 0;
 	uint32		done = 0;
 
@@ -41,6 +41,18 @@ isolate(Tree *t, Limb *limb, Branch *b, const SlicedTreeSlice *slices, int best,
 	pfree(cuts);
 }
 
+/* The slice in which byte 'pos' of the object is, behind byte 'done'. */
+static SlicedTreeSlice
+look_at_slice(Tree *t, const Branch *b, uint32 pos, uint32 done)
+{
+	SlicedTreeSlice slice = t->store->slice(t->store->arg, b->objid, pos);
+
+	if (slice.start < done || slice.start > pos || slice.len <= pos - slice.start ||
+		slice.len > b->seq + b->len - slice.start)
+		t->store->damaged(t->store->arg, b->objid, pos, SLICED_SLICE_MISPLACED);
+	return slice;
+}
+
 void
 isolate_slices(Tree *t, Limb *limb, Branch *b, int first, int last, bool all)
 {
@@ -50,6 +62,7 @@ isolate_slices(Tree *t, Limb *limb, Branch *b, int first, int last, bool all)
 	uint32		most = 0;
 	uint32		cost = 0;
 	uint32		pos = b->seq;	/* in the object */
+	uint32		done = b->seq;	/* where the last slice ends */
 
 	for (int i = first; i <= last; i++)
 	{
@@ -59,9 +72,11 @@ isolate_slices(Tree *t, Limb *limb, Branch *b, int first, int last, bool all)
 		if (item->branch == b)
 			edited = b->seq + item->start;
 		edited = Min(edited, b->seq + b->len - 1);
-		if (n == 0 || edited >= slices[n - 1].start + slices[n - 1].len)
+		if (edited >= done)
 		{
-			slices[n++] = t->store->slice(t->store->arg, b->objid, edited);
+			slices[n] = look_at_slice(t, b, edited, done);
+			done = slices[n].start + slices[n].len;
+			n++;
 			cost = 0;
 		}
 		if (item->branch == b)

@@ -72,7 +72,12 @@ locate(void *arg, uint32 objid, int32 seq, ItemPointer hint)
 static SlicedTreeSlice
 slice(void *arg, uint32 objid, uint32 pos)
 {
-	return (SlicedTreeSlice) {pos - pos % SLICE, SLICE, SLICE / 2};
+	uint32		start = pos - pos % SLICE;
+
+	/* some are not where they should be */
+	if (pos % 61 == 7)
+		start -= Min(start, 20);
+	return (SlicedTreeSlice) {start, SLICE, SLICE / 2};
 }
 
 static SlicedDamage
