@@ -54,13 +54,18 @@ static bool
 is_our_method(Oid am)
 {
 	HeapTuple	tuple = SearchSysCache1(AMOID, ObjectIdGetDatum(am));
-	bool		result = HeapTupleIsValid(tuple) &&
-		((Form_pg_am) GETSTRUCT(tuple))->amtype == AMTYPE_TABLE &&
-		GetTableAmRoutine(((Form_pg_am) GETSTRUCT(tuple))->amhandler) == sliced_routine;
+	const TableAmRoutine *routine = NULL;
 
 	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_am	entry = (Form_pg_am) GETSTRUCT(tuple);
+
+		if (entry->amtype == AMTYPE_TABLE)
+			routine = GetTableAmRoutine(entry->amhandler);
 		ReleaseSysCache(tuple);
-	return result;
+	}
+	/* known at the latest now */
+	return routine != NULL && routine == sliced_routine;
 }
 
 /* The access method of a relation, as any version of its entry has it. */

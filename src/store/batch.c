@@ -316,9 +316,11 @@ sliced_batch_replace(SlicedBatch *b, ItemPointer tid, Oid objid, int32 seq, cons
 	result = heap_update(b->toastrel, tid, tuple, GetCurrentCommandId(true), 0, InvalidSnapshot,
 						 true, &tmfd, &lockmode, &update_indexes);
 	if (result != TM_Ok)
-		/* nobody else may touch it: whoever owns the row owns the value */
-		elog(ERROR, "unexpected result %d of growing value %u in \"%s\"",
-			 result, objid, RelationGetRelationName(b->toastrel));
+		/* whoever owns the row owns the value: but for damage, nobody else touches it */
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("a row of value %u in \"%s\" has been changed by others or twice",
+					   objid, RelationGetRelationName(b->toastrel)));
 	SLICED_STOP("batch.tail-updated");
 	if (update_indexes == TU_All)
 		batch_insert_index_entries(b, objid, seq, &tuple->t_self);

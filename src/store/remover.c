@@ -25,10 +25,12 @@ sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
 									 InvalidSnapshot, true, &tmfd);
 
 	SLICED_STOP("remove.row-deleted");
-	/* nobody else may touch it: whoever owns the row owns the value */
+	/* whoever owns the row owns the value: but for damage, nobody else touches it */
 	if (result != TM_Ok)
-		elog(ERROR, "unexpected result %d of deleting a row of value %u in \"%s\"",
-			 result, objid, RelationGetRelationName(toastrel));
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("a row of value %u in \"%s\" has been changed by others or twice",
+					   objid, RelationGetRelationName(toastrel)));
 }
 
 static void
