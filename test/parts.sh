@@ -207,15 +207,15 @@ part_quick() {
 part_tap() {
     # shellcheck disable=SC2046
     set -- $(tests_of tap)
-    case " $* " in *" 220_pg_upgrade "*) old_server "$PG_MAJOR" "$T/old" ;; esac
+    case " $* " in *upgrade*) old_server "$PG_MAJOR" "$T/old" ;; esac
     scripts t "$@"
 }
 
-# Of these, only pg_upgrade from an older major.
+# Of these, only what needs an older major.
 part_upgrade() {
     old_server "$PG_MAJOR" "$T/old"
-    copy_checkout
-    script t/220_pg_upgrade.sh
+    # shellcheck disable=SC2046
+    scripts t $(all_tests_of tap | grep upgrade)
 }
 
 # Those scripts of tap that compare functions: what depends on the server most.

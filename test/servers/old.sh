@@ -1,8 +1,9 @@
-# An older server, which test/t/220_pg_upgrade.sh upgrades from: sourced by ./dev.
+# An older server, which test/t/22*_upgrade*.sh upgrade from: sourced by ./dev.
 #
 # It is the oldest major that this machine's packages have, with our extensions
 # and all libraries but the C library, so it works in the root directory of a newer
 # release of Debian as well: a C library serves programs made for older ones.
+# PGS_OLD_MAJOR names another one, which root.sh has, of an older release.
 
 # old_server MAJOR DIR: put a server that is older than MAJOR into DIR, and
 # set PGS_OLD to that.  If there is none, PGS_NO_OLD says why.
@@ -10,7 +11,14 @@ old_server() {
     local config log=$2.log
     [ "$1" -gt 15 ] && [ -z "${PGS_OLD:-}${PGS_NO_OLD:-}" ] || return 0
     config=$(old_config "$1")
-    if [ -z "$config" ]; then
+    if [ "${PGS_OLD_MAJOR:-$PG_MAJOR}" != "$PG_MAJOR" ]; then
+        if { [ "$PGS_OLD_MAJOR" -lt "$1" ] && old_from_root "$PGS_OLD_MAJOR" "$2"; } >"$log" 2>&1; then
+            PGS_OLD=$2
+        else
+            tail -n 10 "$log" | sed 's/^/# /'
+            PGS_NO_OLD="PostgreSQL $PGS_OLD_MAJOR cannot be had, or is no older one"
+        fi
+    elif [ -z "$config" ]; then
         PGS_NO_OLD="no older major is installed here, with what extensions are compiled with"
     elif old_build "$config" "$2" >"$log" 2>&1; then
         PGS_OLD=$2
@@ -20,6 +28,15 @@ old_server() {
     fi
     export PGS_OLD PGS_NO_OLD
 }
+
+# Put major $1 into directory $2, made in the root directory of its release of Debian.
+old_from_root() (
+    run=$(mktemp -d "$PGS_TMPDIR/pg_sliced.XXXXXX")
+    # shellcheck disable=SC2064
+    trap "rm -rf $(printf %q "$run")" EXIT
+    root_make "$1" && checkout_copy "$run/checkout" &&
+        root_run "$PGS_CACHE/roots/$1" "$run" "$1" old /tmp/old "${PGS_CPPFLAGS:-}" && mv "$run/old" "$2"
+)
 
 # The pg_config of a major before $1: PGS_OLD_CONFIG, or else the oldest.
 old_config() {

@@ -2,34 +2,15 @@
 # pg_upgrade from an older major to this one, copying and linking, keeps tables of all
 # kinds, and values in every form, slice for slice; and they go on as before.
 #
-# PGS_OLD has the older server (test/servers/old.sh).  Without one, this major is
-# upgraded to itself, only linking.
+# Without an older one (upgrade/servers.sh), this major is upgraded to itself, only linking.
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 here=$PGS_ROOT/test/t/upgrade
+. "$here/servers.sh"
 
 # What must be the same afterwards: contents, forms, labels, damage.
 state() {
     sql -d data -f "$here/state.sql"
-}
-
-# pg_upgrade_to MODE: the server "old" becomes "newMODE"; MODE is --copy, which leaves the old one as it is, or --link.
-pg_upgrade_to() {
-    local new=$PGS_TMP/new$1 test="pg_upgrade $1 from $from to $to"
-    as_user mkdir -m 700 "$new" "$new/socket"
-    as_user cp -r "$PGS_INITDB" "$new/data"
-    as_user chmod -R go-rwx "$new/data"
-    if (cd "$PGS_TMP" && as_user "$PGS_BINDIR/pg_upgrade" -U postgres -b "$old" -B "$PGS_BINDIR" -d "$PGS_TMP/old/data" \
-        -D "$new/data" -s "$PGS_TMP" -p 5433 -P 5434 --no-sync ${1#--copy}) >"$PGS_TMP/upgrade.log" 2>&1; then
-        echo "ok - $test"
-    else
-        echo "not ok - $test"
-        tail -n 30 "$PGS_TMP/upgrade.log" | sed 's/^/# /'
-        find "$new/data/pg_upgrade_output.d" -name '*.log' -exec grep -hE 'error|ERROR|FATAL' {} + 2>/dev/null | head | sed 's/^/# /'
-        return 1
-    fi
-    server_start "new$1" listen_addresses= port=5432 unix_socket_directories="$new/socket" fsync=off
-    is "$(sql -c "SELECT split_part(version(), ' ', 2)")" "$to" "$test: the new server"
 }
 
 # upgrade MODE: with all tables.
@@ -50,14 +31,6 @@ upgrade() {
     rm -rf "$PGS_TMP/new$1"
 }
 
-# Minor versions of 2026 keep versions of columns in their options, where composite values need
-# them.  Servers from before cannot restore these, whatever the tables' access method.
-forget_versions() {
-    grep -qa pg_attver "$PGS_BINDIR/postgres" ||
-        sql -d data -c "WITH removed AS (UPDATE pg_attribute SET attoptions = NULL WHERE attoptions::text LIKE '%pg_attver%' RETURNING 1)
-            SELECT format('# pg_attver removed of %s columns, as PostgreSQL $to does not know it', count(*)) FROM removed HAVING count(*) > 0"
-}
-
 # To a server without lz4 from one that has it: values outside their rows are as before.
 # Within rows core cannot read those of lz4, and verify says which these are.
 upgrade_without_lz4() {
@@ -71,7 +44,7 @@ upgrade_without_lz4() {
             -c "INSERT INTO v SELECT i, $outside $source" -c 'SET sliced.compression = pglz' \
             -c "INSERT INTO v SELECT i + 10, repeat('pglz' || i, 1000) $source" -c 'SET sliced.compression = lz4' \
             -c "INSERT INTO v SELECT i + 20, repeat('lz4' || i, 1000) $source"
-        forget_versions
+        forget_versions data
         server_stop old
     )
     pg_upgrade_to --link || return 0
@@ -83,19 +56,8 @@ upgrade_without_lz4() {
     server_stop new--link
 }
 
-version_of() {
-    "$1/postgres" -V | sed 's/^[^0-9]*//; s/ .*//'
-}
-
-old=$PGS_BINDIR initdb=$PGS_INITDB modes=--link
-if [ -n "${PGS_OLD:-}" ]; then
-    old=$PGS_OLD/bin initdb=$PGS_TMP/initdb modes="--copy --link"
-    as_user cp -r "$PGS_OLD/initdb" "$initdb"
-    as_user chmod -R go-rwx "$initdb"
-elif [ "$PG_MAJOR" -gt 15 ]; then
-    echo "# skipped: pg_upgrade from an older major: ${PGS_NO_OLD:-./dev test prepares none}"
-fi
-from=$(version_of "$old") to=$(version_of "$PGS_BINDIR")
+modes=--link
+[ -z "${PGS_OLD:-}" ] || modes="--copy --link"
 
 if ! is_built_with lz4; then
     [ -z "${PGS_OLD:-}" ] || upgrade_without_lz4
@@ -107,7 +69,7 @@ fi
     server_start old client_min_messages=warning wal_level=logical
     sql -c 'CREATE DATABASE data'
     sql -d data -f "$here/tables.sql" >/dev/null
-    forget_versions
+    forget_versions data
     state >"$PGS_TMP/expected"
     is "$(sql -d data -c 'SELECT * FROM different()' -c 'SELECT * FROM parts_different()' -c 'SELECT * FROM damage()')" '' "from $from: before"
     is "$(sql -d data -c 'SELECT * FROM forms()')" '' "from $from: values in every form"
