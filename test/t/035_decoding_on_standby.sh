@@ -4,6 +4,7 @@
 # a value.  036 does it all again where the servers preload the library (PRELOADED).
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
+. "$PGS_ROOT/test/t/decoding/servers.sh"
 
 if [ "$PG_MAJOR" -lt 16 ]; then
     echo "# skipped: PostgreSQL $PG_MAJOR does not decode on standbys"
@@ -16,22 +17,10 @@ server_start primary wal_level=logical hot_standby=on max_wal_senders=9 autovacu
     shared_preload_libraries="${PRELOADED:-}"
 on primary -c 'CREATE EXTENSION pg_sliced' -c "$dense" -c 'CREATE TABLE t (id int PRIMARY KEY, v text, n int DEFAULT 0) USING sliced' \
     -c 'INSERT INTO t SELECT i, dense(i * 500, i) FROM generate_series(1, 30) i' -c "SELECT pg_create_physical_replication_slot('standby')" >/dev/null
-as_user mkdir -m 700 "$PGS_TMP/standby" "$PGS_TMP/standby/socket"
-as_user "$PGS_BINDIR/pg_basebackup" -D "$PGS_TMP/standby/data" -R -c fast -d 'dbname=postgres'
-server_start standby unix_socket_directories="$PGS_TMP/standby/socket" hot_standby_feedback=on wal_receiver_status_interval=1s \
-    primary_slot_name=standby
+standby_start primary standby hot_standby_feedback=on wal_receiver_status_interval=1s primary_slot_name=standby
 server_start sub
 on sub -c 'CREATE TABLE t (id int PRIMARY KEY, v text, n int)'
 
-until_true() {
-    local i
-    for ((i = 0; i < 600; i++)); do
-        [ "$(on "$1" -c "$2")" != t ] || return 0
-        sleep 0.1
-    done
-    echo "not ok - $1: $2"
-    return 1
-}
 contents='SELECT id, n, length(v), md5(v) FROM t ORDER BY id'
 # What of a value is stored how?
 forms() {
