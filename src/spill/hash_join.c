@@ -10,6 +10,7 @@
 #include "nodes/extensible.h"
 #include "spill/node.h"
 #include "spill/partitions.h"
+#include "spill/sides.h"
 #include "spill/spill.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -43,6 +44,12 @@ sliced_spill_join(HashJoin *join)
 	/* core makes its table for what it is given at once */
 	outerPlan(hash)->plan_rows = Max(Min(inner->plan_rows, fits), 1);
 	above = sliced_node_above(&join->join.plan, &passes_plan, join->join.plan.plan_node_id, 2);
+	if (join->join.plan.parallel_aware)
+	{
+		/* to core it is a join of this process's; what is shared is ours */
+		join->join.plan.parallel_aware = hash->plan.parallel_aware = false;
+		above->scan.plan.parallel_aware = true;
+	}
 	above->custom_private = list_make2(list_make1_oid(hash->skewTable),
 									   list_make2_int(hash->skewColumn, hash->skewInherit));
 	hash->skewTable = InvalidOid;
@@ -184,7 +191,7 @@ passes_begin(CustomScanState *node, EState *estate, int eflags)
 	p->outer_column = linitial_int(lsecond(private));
 	p->outer_inherits = lsecond_int(lsecond(private));
 	p->allowed = get_hash_memory_limit();
-	sliced_expect_partitions(p);
+	sliced_expect_partitions(p, Max(p->inner_side->plan->plan_rows, 1), SLICED_PARTITIONS_MIN);
 	p->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced partitions", ALLOCSET_DEFAULT_SIZES);
 	sliced_tapes_init(&p->tapes, p->mcxt);
 	node->ss.ps.resultops = &TTSOpsVirtual;
@@ -216,6 +223,11 @@ passes_next(CustomScanState *node)
 {
 	SlicedPasses *p = (SlicedPasses *) node;
 
+	if (p->sides != NULL && !p->is_shared_out)
+	{
+		sliced_sides_share(p);
+		p->is_done = !sliced_next_partition(p);
+	}
 	while (!p->is_done)
 	{
 		TupleTableSlot *slot = ExecProcNode(&p->join->js.ps);
@@ -247,6 +259,7 @@ passes_end(CustomScanState *node)
 	SlicedPasses *p = (SlicedPasses *) node;
 
 	outerPlanState(p->join) = &p->outer->css.ss.ps;
+	sliced_sides_end(p);
 	sliced_passes_reset(p);
 	sliced_tapes_count(&p->tapes, SLICED_SPILLING_JOIN);
 	ExecEndNode(outerPlanState(node));
@@ -257,18 +270,57 @@ static void
 passes_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	SlicedPasses *p = (SlicedPasses *) node;
+	SlicedTapes tapes = p->tapes;
+	int			splits = p->splits + p->others.splits;
 
+	tapes.rows += p->others.rows;
+	tapes.raw += p->others.raw;
+	tapes.stored += p->others.stored;
+	tapes.filtered += p->others.filtered;
 	/* the node that core does without is there all the same */
 	outerPlanState(p->join) = &p->outer->css.ss.ps;
 	if (!es->analyze || p->max_partitions == 0)
 		return;
 	ExplainPropertyInteger("Partitions", NULL, p->max_partitions, es);
 	ExplainPropertyInteger("In Memory", NULL, p->max_resident, es);
-	if (p->splits > 0)
-		ExplainPropertyInteger("Split Again", NULL, p->splits, es);
-	sliced_explain_tapes(&p->tapes, es);
-	if (p->tapes.filtered > 0)
-		ExplainPropertyUInteger("Rows Removed by Bloom Filter", NULL, p->tapes.filtered, es);
+	if (splits > 0)
+		ExplainPropertyInteger("Split Again", NULL, splits, es);
+	sliced_explain_tapes(&tapes, es);
+	if (tapes.filtered > 0)
+		ExplainPropertyUInteger("Rows Removed by Bloom Filter", NULL, tapes.filtered, es);
+}
+
+/* ---- in a parallel plan ---- */
+
+static Size
+passes_estimate_dsm(CustomScanState *node, ParallelContext *context)
+{
+	return sliced_sides_size((SlicedPasses *) node, context->nworkers);
+}
+
+static void
+passes_initialize_dsm(CustomScanState *node, ParallelContext *context, void *shared)
+{
+	sliced_sides_init((SlicedPasses *) node, shared, context);
+}
+
+static void
+passes_reinitialize_dsm(CustomScanState *node, ParallelContext *context, void *shared)
+{
+	if (context->seg != NULL)
+		sliced_sides_begin_anew(shared);
+}
+
+static void
+passes_initialize_worker(CustomScanState *node, shm_toc *toc, void *shared)
+{
+	sliced_sides_attach((SlicedPasses *) node, shared);
+}
+
+static void
+passes_shutdown(CustomScanState *node)
+{
+	sliced_sides_end((SlicedPasses *) node);
 }
 
 static const CustomExecMethods passes_run = {
@@ -277,6 +329,11 @@ static const CustomExecMethods passes_run = {
 	.ExecCustomScan = passes_next,
 	.EndCustomScan = passes_end,
 	.ReScanCustomScan = passes_rescan,
+	.EstimateDSMCustomScan = passes_estimate_dsm,
+	.InitializeDSMCustomScan = passes_initialize_dsm,
+	.ReInitializeDSMCustomScan = passes_reinitialize_dsm,
+	.InitializeWorkerCustomScan = passes_initialize_worker,
+	.ShutdownCustomScan = passes_shutdown,
 	.ExplainCustomScan = passes_explain
 };
 

@@ -22,8 +22,6 @@
 
 #define CHUNK			(32 * 1024)
 
-#define PARTITIONS_MIN	8
-
 /* Their blocks have this part of the memory, if they need not be shorter than they can be. */
 #define BLOCKS_PART		2
 
@@ -321,15 +319,14 @@ may_filter(const SlicedPasses *p, double rows)
 
 /* How many partitions there will be, if all does not fit, and what they and the filter take at once. */
 void
-sliced_expect_partitions(SlicedPasses *p)
+sliced_expect_partitions(SlicedPasses *p, double rows, int least)
 {
 	const Plan *plan = p->inner_side->plan;
-	double		rows = Max(plan->plan_rows, 1);
 	double		expected = Max(rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)),
 							   2.0 * p->allowed);
-	int			most = sliced_power_of_two((double) p->allowed / SLICED_BLOCK_MIN / 2 + 1, PARTITIONS_MIN, 4096);
+	int			most = sliced_power_of_two((double) p->allowed / SLICED_BLOCK_MIN / 2 + 1, SLICED_PARTITIONS_MIN, 4096);
 
-	p->to_make = sliced_power_of_two(1.25 * expected / p->allowed, PARTITIONS_MIN, most);
+	p->to_make = sliced_power_of_two(1.25 * expected / p->allowed, Min(least, most), most);
 	p->filter_room = 0;
 	if (may_filter(p, rows))
 		p->filter_room = Max(Min(p->allowed / FILTER_PART, FILTER_BYTES * rows), FILTER_MIN);

@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 #include "spill/node.h"
 #include "spill/partitions.h"
+#include "spill/sides.h"
 #include "utils/memutils.h"
 
 /* A partition is split no more than so often. */
@@ -69,14 +70,13 @@ sliced_inner_next(SlicedPasses *p)
 static void
 drop_filter(SlicedPasses *p)
 {
-	if (p->filter.words != NULL)
+	if (p->filter.words != NULL && p->sides == NULL)
 		pfree(p->filter.words);
 	p->filter.words = NULL;
 }
 
-/* Is there no inner row with this hash on any tape? */
-static bool
-is_filtered(SlicedPasses *p, uint32 hash)
+bool
+sliced_is_filtered(SlicedPasses *p, uint32 hash)
 {
 	if (p->filter.words == NULL)
 		return false;
@@ -107,7 +107,7 @@ stays(SlicedPasses *p, TupleTableSlot *slot)
 	}
 	if (sliced_is_resident(p, hash))
 		return true;
-	if (is_filtered(p, hash))
+	if (sliced_is_filtered(p, hash))
 		return false;
 	sliced_tape_put_slot(&p->partitions[sliced_partition_at(p, hash)].outer, slot);
 	return false;
@@ -153,6 +153,17 @@ free_partition(SlicedPartition *partition)
 {
 	sliced_tape_free(&partition->inner);
 	sliced_tape_free(&partition->outer);
+}
+
+/* The first one in the queue is done. */
+static void
+remove_first(SlicedPasses *p)
+{
+	SlicedPartition *partition = linitial(p->queue);
+
+	sliced_tape_remove(&partition->inner);
+	sliced_tape_remove(&partition->outer);
+	p->queue = list_delete_first(p->queue);
 }
 
 /* Has the join of the partition any rows? */
@@ -201,8 +212,7 @@ split(SlicedPasses *p, SlicedPartition *partition)
 	}
 	split_side(p->inner, &partition->inner, parts, n, partition->depth + 1);
 	split_side(p->outer, &partition->outer, parts, n, partition->depth + 1);
-	p->queue = list_delete_first(p->queue);
-	free_partition(partition);
+	remove_first(p);
 	for (int i = 0; i < n; i++)
 	{
 		/* keys that are all alike stay together whatever we do */
@@ -220,11 +230,8 @@ sliced_next_partition(SlicedPasses *p)
 	MemoryContext old;
 
 	if (p->is_on_tape)
-	{
-		free_partition(linitial(p->queue));
-		p->queue = list_delete_first(p->queue);
-	}
-	else
+		remove_first(p);
+	else if (p->sides == NULL)
 	{
 		/* an empty table has core stop before it has read all of the other side */
 		while (sliced_outer_next(p) != NULL)
@@ -235,16 +242,13 @@ sliced_next_partition(SlicedPasses *p)
 		MemoryContextSwitchTo(old);
 	}
 	p->is_on_tape = false;
-	while (p->queue != NIL)
+	while (p->queue != NIL || sliced_take_partition(p))
 	{
 		SlicedPartition *partition = linitial(p->queue);
 
 		CHECK_FOR_INTERRUPTS();
 		if (!is_of_use(p, partition))
-		{
-			free_partition(partition);
-			p->queue = list_delete_first(p->queue);
-		}
+			remove_first(p);
 		else if (partition->inner.memory > p->allowed && partition->depth < DEPTH_MAX)
 			split(p, partition);
 		else
@@ -265,12 +269,12 @@ sliced_passes_reset(SlicedPasses *p)
 	ExecClearTuple(p->outer->slot);
 	foreach(lc, p->queue)
 		free_partition(lfirst(lc));
-	if (p->queue == NIL)
+	if (p->queue == NIL && p->partitions != NULL)
 		for (int i = 0; i < p->npartitions; i++)
 			free_partition(&p->partitions[i]);
 	MemoryContextReset(p->mcxt);
 	sliced_tapes_reset(&p->tapes);
-	p->is_loaded = p->outer_is_done = p->is_on_tape = p->is_done = false;
+	p->is_loaded = p->outer_is_done = p->is_on_tape = p->is_done = p->is_shared_out = false;
 	p->first = p->last = NULL;
 	p->next = p->memory = 0;
 	p->npartitions = p->resident = 0;

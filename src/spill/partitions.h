@@ -13,6 +13,8 @@
 #include "spill/node.h"
 #include "spill/tape.h"
 
+#define SLICED_PARTITIONS_MIN	8
+
 /* How the keys of one side are hashed. */
 typedef struct SlicedKeys
 {
@@ -40,6 +42,19 @@ typedef struct SlicedPartition
 	SlicedTape	outer;
 	int			depth;			/* how often it was split */
 } SlicedPartition;
+
+/* In the shared memory of a parallel plan: sides.c. */
+typedef struct SlicedSides SlicedSides;
+
+/* What processes have written, for EXPLAIN. */
+typedef struct SlicedShares
+{
+	int			splits;
+	uint64		rows;
+	uint64		raw;
+	uint64		stored;
+	uint64		filtered;
+} SlicedShares;
 
 /* Rows in memory, in chunks. */
 typedef struct SlicedChunk
@@ -106,10 +121,15 @@ typedef struct SlicedPasses
 	List	   *queue;
 	bool		is_on_tape;		/* the pass is that of the current one */
 
+	/* partitions of a parallel plan, if it is one; is this process's share of both sides in them? */
+	SlicedSides *sides;
+	bool		is_shared_out;
+
 	/* for EXPLAIN */
 	int			max_partitions;
 	int			max_resident;
 	int			splits;
+	SlicedShares others;		/* of other processes */
 } SlicedPasses;
 
 /* Hash the row's keys; false if it has none that could match. */
@@ -136,12 +156,15 @@ sliced_is_resident(const SlicedPasses *passes, uint32 hash)
 	return sliced_partition_is_resident(passes, hash) || sliced_is_common(&passes->common, hash);
 }
 
-/* What partitions there will be, if there are some. */
-extern void sliced_expect_partitions(SlicedPasses *passes);
+/* What partitions there will be, if there are some, of so many inner rows; so many at least, if memory has room. */
+extern void sliced_expect_partitions(SlicedPasses *passes, double rows, int least);
 
 /* A row of the inner side for core's table: as long as it has not been read, and then. */
 extern TupleTableSlot *sliced_inner_read(SlicedPasses *passes);
 extern TupleTableSlot *sliced_inner_kept(SlicedPasses *passes);
+
+/* Is there no inner row with this hash on any tape? */
+extern bool sliced_is_filtered(SlicedPasses *passes, uint32 hash);
 
 /* The next row of each side in this pass; NULL behind the last. */
 extern TupleTableSlot *sliced_inner_next(SlicedPasses *passes);

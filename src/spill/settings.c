@@ -49,17 +49,38 @@ may_spill(double rows, int width, double more, Size memory)
 	return rows * (width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader) + more) * FAR_FROM_FULL >= memory;
 }
 
+/* Where a node is. */
+typedef struct Place
+{
+	bool		is_bounded;		/* only the first rows are wanted */
+	int			nworkers;		/* of the parallel plan that it is in */
+} Place;
+
+/* Does core expect to spill, though all processes have one table in the memory of all? */
 static bool
-is_join_for_us(const HashJoin *join)
+shared_table_may_spill(const Hash *hash, int nworkers)
+{
+	size_t		memory;
+	int			nbuckets;
+	int			nbatch;
+	int			nskew;
+
+	ExecChooseHashTableSize(hash->rows_total, outerPlan(hash)->plan_width, OidIsValid(hash->skewTable),
+							true, nworkers, &memory, &nbuckets, &nbatch, &nskew);
+	return nbatch >= SLICED_LIMIT(2, 1);
+}
+
+static bool
+is_join_for_us(const HashJoin *join, int nworkers)
 {
 	const Hash *hash = (const Hash *) innerPlan(join);
 	const Plan *inner = outerPlan(hash);
 
-	if (join->join.plan.parallel_aware || hash->plan.parallel_aware)
-		return false;
 	/* those are a node's own, and keys are computed by two */
 	if (has_subplan((Node *) join->hashkeys, NULL) || has_subplan((Node *) hash->hashkeys, NULL))
 		return false;
+	if (join->join.plan.parallel_aware)
+		return shared_table_may_spill(hash, nworkers);
 	return may_spill(inner->plan_rows, inner->plan_width, 0, get_hash_memory_limit());
 }
 
@@ -77,15 +98,15 @@ is_sort_for_us(const Sort *sort)
 	return may_spill(sort->plan.plan_rows, sort->plan.plan_width, 0, work_mem * (Size) 1024);
 }
 
-static Plan *add_nodes(Plan *plan, bool is_bounded);
+static Plan *add_nodes(Plan *plan, Place place);
 
 static void
-add_nodes_to_list(List *plans, bool is_bounded)
+add_nodes_to_list(List *plans, Place place)
 {
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		lfirst(lc) = add_nodes(lfirst(lc), is_bounded);
+		lfirst(lc) = add_nodes(lfirst(lc), place);
 }
 
 /* Does the node hand on to those below that only the first rows are wanted, as core has it? */
@@ -101,31 +122,36 @@ hands_on_bound(const Plan *plan)
  * are wanted keeps no more than those, and is core's.
  */
 static Plan *
-add_nodes(Plan *plan, bool is_bounded)
+add_nodes(Plan *plan, Place place)
 {
+	Place		below = place;
+	bool		sorts;
+
 	if (plan == NULL)
 		return NULL;
 	check_stack_depth();
-	if (IsA(plan, Sort) && !is_bounded && is_sort_for_us((Sort *) plan))
-	{
-		outerPlan(plan) = add_nodes(outerPlan(plan), false);
-		return sliced_spill_sort((Sort *) plan);
-	}
+	sorts = IsA(plan, Sort) && !place.is_bounded && is_sort_for_us((Sort *) plan);
 	if (IsA(plan, Limit))
-		is_bounded = ((Limit *) plan)->limitCount != NULL;
+		below.is_bounded = ((Limit *) plan)->limitCount != NULL;
 	else
-		is_bounded = is_bounded && hands_on_bound(plan);
-	plan->lefttree = add_nodes(plan->lefttree, is_bounded);
-	plan->righttree = add_nodes(plan->righttree, is_bounded);
+		below.is_bounded = place.is_bounded && hands_on_bound(plan);
+	if (IsA(plan, Gather))
+		below.nworkers = ((Gather *) plan)->num_workers;
+	else if (IsA(plan, GatherMerge))
+		below.nworkers = ((GatherMerge *) plan)->num_workers;
+	plan->lefttree = add_nodes(plan->lefttree, below);
+	plan->righttree = add_nodes(plan->righttree, below);
+	if (sorts)
+		return sliced_spill_sort((Sort *) plan);
 	if (IsA(plan, Append))
-		add_nodes_to_list(((Append *) plan)->appendplans, is_bounded);
+		add_nodes_to_list(((Append *) plan)->appendplans, below);
 	else if (IsA(plan, MergeAppend))
-		add_nodes_to_list(((MergeAppend *) plan)->mergeplans, is_bounded);
+		add_nodes_to_list(((MergeAppend *) plan)->mergeplans, below);
 	else if (IsA(plan, SubqueryScan))
-		((SubqueryScan *) plan)->subplan = add_nodes(((SubqueryScan *) plan)->subplan, is_bounded);
+		((SubqueryScan *) plan)->subplan = add_nodes(((SubqueryScan *) plan)->subplan, below);
 	else if (IsA(plan, CustomScan))
-		add_nodes_to_list(((CustomScan *) plan)->custom_plans, false);
-	else if (IsA(plan, HashJoin) && is_join_for_us((HashJoin *) plan))
+		add_nodes_to_list(((CustomScan *) plan)->custom_plans, below);
+	else if (IsA(plan, HashJoin) && is_join_for_us((HashJoin *) plan, place.nworkers))
 		return sliced_spill_join((HashJoin *) plan);
 	else if (IsA(plan, Agg) && is_aggregate_for_us((Agg *) plan))
 		return sliced_spill_aggregate((Agg *) plan);
@@ -140,8 +166,10 @@ plan_query(Query *query, const char *query_string, int cursor_options,
 
 	if (sliced_temp_file_compression != SLICED_TEMP_FILES_OFF)
 	{
-		stmt->planTree = add_nodes(stmt->planTree, false);
-		add_nodes_to_list(stmt->subplans, false);
+		Place		top = {false, 0};
+
+		stmt->planTree = add_nodes(stmt->planTree, top);
+		add_nodes_to_list(stmt->subplans, top);
 	}
 	return stmt;
 }

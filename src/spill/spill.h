@@ -17,6 +17,10 @@
  * still too large is split again; one that cannot be split, as its keys are all alike, is
  * core's to spill as it always does.
  *
+ * In a parallel plan, where core would have one table for all processes, each process writes
+ * its share of both sides to partitions that all can read, and then joins partitions by
+ * itself (sides.c).
+ *
  * An aggregate (aggregate.c) gets rows until its table is full, and from then on only those
  * whose group is in it.  The others go to partitions by a hash of their keys, and are next;
  * as each pass has some groups, there is an end.

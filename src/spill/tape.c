@@ -6,15 +6,13 @@
 
 #include "base/counters.h"
 #include "codec/codec.h"
-#include "commands/tablespace.h"
-#include "executor/instrument.h"
 #include "format/checksum.h"
 #include "pgstat.h"
 #include "spill/spill.h"
 #include "spill/tape.h"
+#include "spill/tape_file.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
-#include "utils/wait_event.h"
 
 /* What is before this in a row says nothing but its length. */
 #define ROW_START		8
@@ -32,9 +30,6 @@ typedef uint32 Word;
 
 /* The time that compressing may lose, of all that has passed. */
 #define MAY_LOSE		0.01
-
-/* A file that is longer is of no use to other tapes: it only takes place. */
-#define SPARE_MAX		(1024 * 1024)
 
 #define HEADER			sizeof(SlicedBlockHeader)
 
@@ -88,20 +83,10 @@ block_checksum(const SlicedTape *tape, SlicedBlockHeader *header, off_t place)
 	return result;
 }
 
-static instr_time
-time_since(instr_time start)
-{
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, start);
-	return now;
-}
-
 static double
 seconds_since(instr_time start)
 {
-	instr_time	time = time_since(start);
+	instr_time	time = sliced_time_since(start);
 
 	return INSTR_TIME_GET_DOUBLE(time);
 }
@@ -194,56 +179,6 @@ sliced_tapes_count(const SlicedTapes *tapes, SlicedSpiller kind)
 
 /* ---- writing ---- */
 
-static void
-count_pages(off_t from, off_t to, int64 *pages)
-{
-	*pages += (to + BLCKSZ - 1) / BLCKSZ - (from + BLCKSZ - 1) / BLCKSZ;
-}
-
-static void
-write_bytes(SlicedTape *tape, const char *bytes, Size len)
-{
-	instr_time	start;
-	int			written;
-
-	INSTR_TIME_SET_CURRENT(start);
-	errno = 0;
-	written = FileWrite(tape->file, unconstify(char *, bytes), len, tape->end, WAIT_EVENT_BUFFILE_WRITE);
-	if (written < 0 || (Size) written != len)
-	{
-		if (errno == 0)
-			errno = ENOSPC;
-		ereport(ERROR,
-				errcode_for_file_access(),
-				errmsg("could not write to file \"%s\": %m", FilePathName(tape->file)));
-	}
-	start = time_since(start);
-	tape->tapes->writing += INSTR_TIME_GET_DOUBLE(start);
-	if (track_io_timing)
-		INSTR_TIME_ADD(pgBufferUsage.temp_blk_write_time, start);
-	count_pages(tape->end, tape->end + len, &pgBufferUsage.temp_blks_written);
-	tape->end += len;
-}
-
-static void
-create_file(SlicedTape *tape)
-{
-	ResourceOwner old = CurrentResourceOwner;
-	SlicedTapes *tapes = tape->tapes;
-
-	tape->number = ++tapes->ntapes;
-	if (tapes->nspare > 0)
-	{
-		tape->file = tapes->spare[--tapes->nspare];
-		return;
-	}
-	PrepareTempTablespaces();
-	CurrentResourceOwner = tapes->owner;
-	tape->file = OpenTemporaryFile(false);
-	CurrentResourceOwner = old;
-	tapes->files++;
-}
-
 /*
  * Has compressing cost no more time than it has saved, but for a small part of all that has
  * passed?  So it goes on where writing is slow, gives up where it is not or where rows do not
@@ -312,8 +247,7 @@ write_block(SlicedTape *tape)
 	uint32		stored = 0;
 	bool		by_words = false;
 
-	if (tape->file == 0)
-		create_file(tape);
+	sliced_tape_need_file(tape);
 	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + SLICED_COMPRESS_ROOM(tape->used));
 	if (INSTR_TIME_IS_ZERO(tapes->begin))
 		INSTR_TIME_SET_CURRENT(tapes->begin);
@@ -335,7 +269,7 @@ write_block(SlicedTape *tape)
 		tapes->raw_as_is += stored = tape->used;
 	header->stored = stored;
 	header->checksum = block_checksum(tape, header, tape->end);
-	write_bytes(tape, bytes, HEADER + stored);
+	sliced_tape_write(tape, bytes, HEADER + stored);
 	tapes->saved += tape->used - stored;
 	tapes->raw += tape->used;
 	tapes->stored += HEADER + stored;
@@ -436,38 +370,6 @@ sliced_tape_finish(SlicedTape *tape)
 
 /* ---- reading ---- */
 
-static void
-corrupted(SlicedTape *tape)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("temporary file \"%s\" is corrupted at byte %lld", FilePathName(tape->file),
-				   (long long) tape->at));
-}
-
-static void
-read_bytes(SlicedTape *tape, char *bytes, Size len)
-{
-	instr_time	start;
-	int			read;
-
-	INSTR_TIME_SET_CURRENT(start);
-	read = FileRead(tape->file, bytes, len, tape->at, WAIT_EVENT_BUFFILE_READ);
-	if (read < 0)
-		ereport(ERROR,
-				errcode_for_file_access(),
-				errmsg("could not read file \"%s\": %m", FilePathName(tape->file)));
-	if ((Size) read != len)
-		corrupted(tape);
-	if (track_io_timing)
-	{
-		start = time_since(start);
-		INSTR_TIME_ADD(pgBufferUsage.temp_blk_read_time, start);
-	}
-	count_pages(tape->at, tape->at + len, &pgBufferUsage.temp_blks_read);
-	tape->at += len;
-}
-
 /* Are these the numbers of a block that can be? */
 static bool
 is_sound(const SlicedTape *tape, const SlicedBlockHeader *header)
@@ -500,9 +402,9 @@ read_stored(SlicedTape *tape, char *to)
 
 	*header = tape->header;
 	tape->has_header = tape->at + stored < tape->end;
-	read_bytes(tape, to + HEADER, (Size) stored + (tape->has_header ? HEADER : 0));
+	sliced_tape_read(tape, to + HEADER, (Size) stored + (tape->has_header ? HEADER : 0));
 	if (block_checksum(tape, header, place) != header->checksum)
-		corrupted(tape);
+		sliced_tape_corrupted(tape);
 	if (tape->has_header)
 		memcpy(&tape->header, to + HEADER + stored, HEADER);
 }
@@ -515,10 +417,10 @@ read_block(SlicedTape *tape)
 	uint32		rows;
 
 	if (!tape->has_header)
-		read_bytes(tape, (char *) &tape->header, HEADER);
+		sliced_tape_read(tape, (char *) &tape->header, HEADER);
 	header = tape->header;
 	if (!is_sound(tape, &header))
-		corrupted(tape);
+		sliced_tape_corrupted(tape);
 	rows = header.rows > 0 ? header.rows * MAXALIGN(header.row_len) : header.raw;
 	if (header.codec == SLICED_CODEC_NONE)
 	{
@@ -536,7 +438,7 @@ read_block(SlicedTape *tape)
 		if (!sliced_codec_get(header.codec)->decompress(tapes->stored_bytes + HEADER, header.stored,
 														header.rows > 0 ? tapes->words : tape->block,
 														header.raw, header.raw, NULL))
-			corrupted(tape);
+			sliced_tape_corrupted(tape);
 		if (header.rows > 0)
 			words_to_rows((const Word *) tapes->words, header.rows, header.row_len, tape->block);
 	}
@@ -551,13 +453,13 @@ sliced_tape_get(SlicedTape *tape)
 
 	if (tape->next == tape->used)
 	{
-		if (tape->at == tape->end)
+		if (tape->at == tape->end && !sliced_tape_next_part(tape))
 			return NULL;
 		read_block(tape);
 	}
 	row = (MinimalTuple) (tape->block + tape->next);
 	if (row->t_len < SizeofMinimalTupleHeader || MAXALIGN(row->t_len) > tape->used - tape->next)
-		corrupted(tape);
+		sliced_tape_corrupted(tape);
 	tape->next += MAXALIGN(row->t_len);
 	return row;
 }
@@ -565,13 +467,41 @@ sliced_tape_get(SlicedTape *tape)
 void
 sliced_tape_free(SlicedTape *tape)
 {
-	if (tape->file != 0)
-	{
-		if (tape->end <= SPARE_MAX && tape->tapes->nspare < SLICED_SPARE_FILES)
-			tape->tapes->spare[tape->tapes->nspare++] = tape->file;
-		else
-			FileClose(tape->file);
-	}
+	if (tape->tapes != NULL)
+		sliced_tape_close(tape);
 	drop_block(tape);
 	memset(tape, 0, sizeof(*tape));
+}
+
+/* ---- of several processes ---- */
+
+void
+sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 number)
+{
+	memset(tape, 0, sizeof(*tape));
+	tape->tapes = tapes;
+	tape->set = set;
+	tape->number = number;
+}
+
+void
+sliced_tape_hand_over(SlicedTape *tape, SlicedTapePart *part)
+{
+	sliced_tape_finish(tape);
+	*part = (SlicedTapePart) {tape->end, tape->rows, tape->memory};
+	sliced_tape_free(tape);
+}
+
+void
+sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
+				 const SlicedTapePart *parts, int nparts)
+{
+	sliced_tape_share(tape, tapes, set, first);
+	tape->parts = parts;
+	tape->nparts = nparts;
+	for (int i = 0; i < nparts; i++)
+	{
+		tape->rows += parts[i].rows;
+		tape->memory += parts[i].memory;
+	}
 }

@@ -2,8 +2,9 @@
  * tape.h
  *	  Rows in a temporary file: written once from beginning to end, in compressed
  *	  blocks, and read once.
+ * The workers of a parallel plan may write one each, which one of them reads as a whole.
  *
- * The file is core's (storage/fd.c), so temp_tablespaces, temp_file_limit,
+ * Files are core's (storage/fd.c), so temp_tablespaces, temp_file_limit,
  * log_temp_files and cleaning up after errors and crashes are as ever.
  */
 #ifndef SLICED_SPILL_TAPE_H
@@ -15,6 +16,7 @@
 #include "executor/tuptable.h"
 #include "portability/instr_time.h"
 #include "storage/fd.h"
+#include "storage/fileset.h"
 #include "utils/resowner.h"
 
 /* Blocks on tape are as long as memory allows for all that are in memory at a time, within these. */
@@ -83,11 +85,22 @@ typedef struct SlicedBlockHeader
 	uint32		checksum;		/* of the header and the stored bytes, at their place */
 } SlicedBlockHeader;
 
+/* What one process has put on a tape of several. */
+typedef struct SlicedTapePart
+{
+	off_t		end;			/* of its file; 0: there is none */
+	uint64		rows;
+	uint64		memory;
+} SlicedTapePart;
+
 typedef struct SlicedTape
 {
 	SlicedTapes *tapes;
 	File		file;			/* 0: nothing is on it */
 	uint32		number;			/* a file may have been another tape's before */
+	FileSet    *set;			/* where others find the file, by its number; or NULL */
+	const SlicedTapePart *parts;	/* that are still to be read; their files have consecutive numbers */
+	int			nparts;
 	off_t		end;
 	uint64		rows;
 	uint64		memory;			/* what rows take in a hash table */
@@ -124,7 +137,22 @@ extern void sliced_tape_finish(SlicedTape *tape);
 /* The next row, which is there until the next call; NULL behind the last one. */
 extern MinimalTuple sliced_tape_get(SlicedTape *tape);
 
-/* Close and remove the file. */
+/* Close the file.  If nobody else knows it, it is gone. */
 extern void sliced_tape_free(SlicedTape *tape);
+
+/* ---- of several processes ---- */
+
+/* A tape to write, in a file of the set that has this number. */
+extern void sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 number);
+
+/* It is finished: let others have it. */
+extern void sliced_tape_hand_over(SlicedTape *tape, SlicedTapePart *part);
+
+/* A tape to read: what all have handed over, in files with numbers from 'first' on. */
+extern void sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
+							 const SlicedTapePart *parts, int nparts);
+
+/* Free it, and remove what has not been read. */
+extern void sliced_tape_remove(SlicedTape *tape);
 
 #endif

@@ -1,0 +1,172 @@
+/*
+ * tape_file.c
+ *	  The files of tapes: one process's own, without a name, or those of a set, by their numbers.
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "executor/instrument.h"
+#include "pgstat.h"
+#include "spill/tape_file.h"
+#include "storage/bufmgr.h"
+#include "utils/wait_event.h"
+
+/* A file that is longer is of no use to other tapes: it only takes place. */
+#define SPARE_MAX		(1024 * 1024)
+
+/* ---- opening and closing ---- */
+
+typedef struct FileName
+{
+	char		text[16];
+} FileName;
+
+static FileName
+name_of(uint32 number)
+{
+	FileName	name;
+
+	snprintf(name.text, sizeof(name.text), "%u", number);
+	return name;
+}
+
+void
+sliced_tape_need_file(SlicedTape *tape)
+{
+	ResourceOwner old = CurrentResourceOwner;
+	SlicedTapes *tapes = tape->tapes;
+
+	if (tape->file != 0)
+		return;
+	if (tape->set == NULL)
+	{
+		tape->number = ++tapes->ntapes;
+		if (tapes->nspare > 0)
+		{
+			tape->file = tapes->spare[--tapes->nspare];
+			return;
+		}
+		PrepareTempTablespaces();
+	}
+	CurrentResourceOwner = tapes->owner;
+	tape->file = tape->set == NULL ? OpenTemporaryFile(false) :
+		FileSetCreate(tape->set, name_of(tape->number).text);
+	CurrentResourceOwner = old;
+	tapes->files++;
+}
+
+void
+sliced_tape_close(SlicedTape *tape)
+{
+	SlicedTapes *tapes = tape->tapes;
+
+	if (tape->file == 0)
+		return;
+	if (tape->set == NULL && tape->end <= SPARE_MAX && tapes->nspare < SLICED_SPARE_FILES)
+		tapes->spare[tapes->nspare++] = tape->file;
+	else
+		FileClose(tape->file);
+	tape->file = 0;
+}
+
+/* The first part of those to be read has been, or is of no use. */
+static void
+remove_part(SlicedTape *tape)
+{
+	sliced_tape_close(tape);
+	if (tape->parts->end > 0)
+		FileSetDelete(tape->set, name_of(tape->number).text, false);
+	tape->parts++;
+	tape->nparts--;
+	tape->number++;
+}
+
+bool
+sliced_tape_next_part(SlicedTape *tape)
+{
+	ResourceOwner old = CurrentResourceOwner;
+
+	while (tape->nparts > 0 && (tape->file != 0 || tape->parts->end == 0))
+		remove_part(tape);
+	if (tape->nparts == 0)
+		return false;
+	CurrentResourceOwner = tape->tapes->owner;
+	tape->file = FileSetOpen(tape->set, name_of(tape->number).text, O_RDONLY);
+	CurrentResourceOwner = old;
+	tape->at = 0;
+	tape->end = tape->parts->end;
+	return true;
+}
+
+void
+sliced_tape_remove(SlicedTape *tape)
+{
+	while (tape->nparts > 0)
+		remove_part(tape);
+	sliced_tape_free(tape);
+}
+
+/* ---- writing and reading ---- */
+
+static void
+count_pages(off_t from, off_t to, int64 *pages)
+{
+	*pages += (to + BLCKSZ - 1) / BLCKSZ - (from + BLCKSZ - 1) / BLCKSZ;
+}
+
+void
+sliced_tape_write(SlicedTape *tape, const char *bytes, Size len)
+{
+	instr_time	start;
+	int			written;
+
+	INSTR_TIME_SET_CURRENT(start);
+	errno = 0;
+	written = FileWrite(tape->file, unconstify(char *, bytes), len, tape->end, WAIT_EVENT_BUFFILE_WRITE);
+	if (written < 0 || (Size) written != len)
+	{
+		if (errno == 0)
+			errno = ENOSPC;
+		ereport(ERROR,
+				errcode_for_file_access(),
+				errmsg("could not write to file \"%s\": %m", FilePathName(tape->file)));
+	}
+	start = sliced_time_since(start);
+	tape->tapes->writing += INSTR_TIME_GET_DOUBLE(start);
+	if (track_io_timing)
+		INSTR_TIME_ADD(pgBufferUsage.temp_blk_write_time, start);
+	count_pages(tape->end, tape->end + len, &pgBufferUsage.temp_blks_written);
+	tape->end += len;
+}
+
+void
+sliced_tape_corrupted(SlicedTape *tape)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("temporary file \"%s\" is corrupted at byte %lld", FilePathName(tape->file),
+				   (long long) tape->at));
+}
+
+void
+sliced_tape_read(SlicedTape *tape, char *bytes, Size len)
+{
+	instr_time	start;
+	int			read;
+
+	INSTR_TIME_SET_CURRENT(start);
+	read = FileRead(tape->file, bytes, len, tape->at, WAIT_EVENT_BUFFILE_READ);
+	if (read < 0)
+		ereport(ERROR,
+				errcode_for_file_access(),
+				errmsg("could not read file \"%s\": %m", FilePathName(tape->file)));
+	if ((Size) read != len)
+		sliced_tape_corrupted(tape);
+	if (track_io_timing)
+	{
+		start = sliced_time_since(start);
+		INSTR_TIME_ADD(pgBufferUsage.temp_blk_read_time, start);
+	}
+	count_pages(tape->at, tape->at + len, &pgBufferUsage.temp_blks_read);
+	tape->at += len;
+}
