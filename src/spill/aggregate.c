@@ -19,6 +19,9 @@
 #define PARTITIONS_MIN	16
 #define PARTITIONS_MAX	1024
 
+/* So many are there room for, however little memory there is: fewer would be more passes. */
+#define PARTITIONS_LEAST	4
+
 /* Their blocks have this part of the memory at least. */
 #define BLOCKS_PART		8
 
@@ -76,6 +79,7 @@ typedef struct SlicedGroups
 	/* this pass */
 	ToGroup    *current;		/* NULL: rows come from below */
 	uint64		nrows;			/* read from there */
+	uint32		row_hash;		/* of the last one, if it came from a tape */
 	uint64		ngroups;		/* that were in the table when we last looked */
 	uint64		most_groups;	/* a table with more is full, as its states may grow yet */
 	uint64		ask_at;			/* so many groups: how much memory is taken? */
@@ -83,7 +87,7 @@ typedef struct SlicedGroups
 	int			npartitions;	/* 0: the table is not full */
 	ToGroup    *partitions;
 	SlicedKnown known;			/* keys of groups in the table */
-	SlicedFilter filter;		/* of all of them, by their bytes, if any */
+	SlicedFilter filter;		/* of all of them, by their bytes or core's hash */
 	List	   *queue;			/* partitions to do, the current one not among them */
 
 	/* for EXPLAIN */
@@ -157,6 +161,11 @@ make_filter(SlicedGroups *g)
 	old = MemoryContextSwitchTo(g->agg->tmpcontext->ecxt_per_tuple_memory);
 	while ((entry = ScanTupleHashTable(perhash->hashtable, &iterator)) != NULL)
 	{
+		if (!g->by_images)
+		{
+			sliced_filter_add(&g->filter, murmurhash32(entry->hash));
+			continue;
+		}
 		ExecStoreMinimalTuple(entry->firstTuple, key, false);
 		slot_getsomeattrs(key, perhash->numCols);
 		sliced_filter_add(&g->filter, sliced_image_hash(key, perhash->hashGrpColIdxHash, perhash->numCols));
@@ -170,7 +179,7 @@ make_filter(SlicedGroups *g)
 static void
 begin_partitions(SlicedGroups *g)
 {
-	int			most = sliced_power_of_two((double) g->blocks_room / SLICED_BLOCK_MIN / 2 + 1, 1, PARTITIONS_MAX);
+	int			most = sliced_power_of_two((double) g->blocks_room / SLICED_BLOCK_MIN / 2 + 1, PARTITIONS_LEAST, PARTITIONS_MAX);
 	int			least = g->current == NULL ? Min(PARTITIONS_MIN, most) : 1;
 	MemoryContext old = MemoryContextSwitchTo(g->mcxt);
 
@@ -178,8 +187,7 @@ begin_partitions(SlicedGroups *g)
 	g->partitions = palloc0(g->npartitions * sizeof(ToGroup));
 	g->tapes.block = sliced_block_length(g->blocks_room / g->npartitions);
 	sliced_known_init(&g->known, g->allowed / KNOWN_PART);
-	if (g->by_images)
-		make_filter(g);
+	make_filter(g);
 	for (int i = 0; i < g->npartitions; i++)
 	{
 		g->partitions[i].tape.tapes = &g->tapes;
@@ -190,30 +198,12 @@ begin_partitions(SlicedGroups *g)
 	MemoryContextSwitchTo(old);
 }
 
-/* Is the row's group in core's table?  If not, the hash is that of the key. */
-static bool
-has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
+/* The row's key, where core hashes and compares it. */
+static TupleTableSlot *
+key_of(AggStatePerHash perhash, TupleTableSlot *row)
 {
-	AggStatePerHash perhash = &g->agg->perhash[0];
 	TupleTableSlot *key = perhash->hashslot;
-	uint32		core_hash;
-	uint32		image = 0;
 
-	slot_getsomeattrs(row, perhash->largestGrpColIdx);
-	if (sliced_is_known(&g->known, row, perhash->hashGrpColIdxInput, perhash->numCols))
-		return true;
-	/* what hashing and equality leave there */
-	ResetExprContext(g->agg->tmpcontext);
-	if (g->by_images)
-	{
-		MemoryContext old = MemoryContextSwitchTo(g->agg->tmpcontext->ecxt_per_tuple_memory);
-
-		image = sliced_image_hash(row, perhash->hashGrpColIdxInput, perhash->numCols);
-		MemoryContextSwitchTo(old);
-		*hash = image;
-		if (!sliced_filter_has(&g->filter, image))
-			return false;
-	}
 	ExecClearTuple(key);
 	for (int i = 0; i < perhash->numhashGrpCols; i++)
 	{
@@ -222,14 +212,49 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 		key->tts_values[i] = row->tts_values[column];
 		key->tts_isnull[i] = row->tts_isnull[column];
 	}
-	ExecStoreVirtualTuple(key);
-	if (LookupTupleHashEntry(perhash->hashtable, key, NULL, &core_hash) != NULL)
-	{
-		sliced_known_add(&g->known, row, perhash->hashGrpColIdxInput, perhash->numCols);
+	return ExecStoreVirtualTuple(key);
+}
+
+/* The hash of a row's key: of its bytes, if these are the same for equal ones, or else core's. */
+static uint32
+key_hash(SlicedGroups *g, TupleTableSlot *row)
+{
+	AggStatePerHash perhash = &g->agg->perhash[0];
+	MemoryContext old;
+	uint32		hash;
+
+	if (g->tapes.with_hash && g->current != NULL)
+		return g->row_hash;
+	if (!g->by_images)
+		return TupleHashTableHash(perhash->hashtable, key_of(perhash, row));
+	old = MemoryContextSwitchTo(g->agg->tmpcontext->ecxt_per_tuple_memory);
+	hash = sliced_image_hash(row, perhash->hashGrpColIdxInput, perhash->numCols);
+	MemoryContextSwitchTo(old);
+	return hash;
+}
+
+/* Is the row's group in core's table?  If not, the hash is that of the key. */
+static bool
+has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
+{
+	AggStatePerHash perhash = &g->agg->perhash[0];
+	TupleHashEntry entry;
+
+	slot_getsomeattrs(row, perhash->largestGrpColIdx);
+	if (sliced_is_known(&g->known, row, perhash->hashGrpColIdxInput, perhash->numCols))
 		return true;
-	}
-	*hash = g->by_images ? image : core_hash;
-	return false;
+	/* what hashing and equality leave there */
+	ResetExprContext(g->agg->tmpcontext);
+	*hash = key_hash(g, row);
+	/* core's hash is that of its table: take other bits */
+	if (!sliced_filter_has(&g->filter, g->by_images ? *hash : murmurhash32(*hash)))
+		return false;
+	key_of(perhash, row);
+	entry = g->by_images ? LookupTupleHashEntry(perhash->hashtable, perhash->hashslot, NULL, NULL) :
+		LookupTupleHashEntryHash(perhash->hashtable, perhash->hashslot, NULL, *hash);
+	if (entry != NULL)
+		sliced_known_add(&g->known, row, perhash->hashGrpColIdxInput, perhash->numCols);
+	return entry != NULL;
 }
 
 /* The row with NULLs in place of columns that nobody asks for. */
@@ -255,7 +280,7 @@ put_row(SlicedGroups *g, TupleTableSlot *row, uint32 hash)
 	/* core's table goes by the hash itself: groups of a partition must not be alike to it */
 	ToGroup    *to = &g->partitions[sliced_partition_of(hash, g->npartitions, g->partitions[0].depth)];
 
-	sliced_tape_put_slot(&to->tape, needed_columns(g->agg, row, g->input->to_tape));
+	sliced_tape_put_slot(&to->tape, needed_columns(g->agg, row, g->input->to_tape), hash);
 }
 
 static TupleTableSlot *
@@ -267,7 +292,10 @@ read_row(SlicedGroups *g)
 		return sliced_next_row(g->side);
 	row = sliced_tape_get(&g->current->tape);
 	g->nrows++;
-	return row == NULL ? NULL : ExecStoreMinimalTuple(row, g->input->slot, false);
+	if (row == NULL)
+		return NULL;
+	g->row_hash = sliced_tape_hash(row);
+	return ExecStoreMinimalTuple(row, g->input->slot, false);
 }
 
 /* The next row for core's node, while its table is full, or has just got another group. */
@@ -414,6 +442,8 @@ groups_begin(CustomScanState *node, EState *estate, int eflags)
 	g->limit = Min(g->limit, g->allowed - g->blocks_room);
 	g->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced groups", ALLOCSET_DEFAULT_SIZES);
 	sliced_tapes_init(&g->tapes, g->mcxt);
+	/* hashing bytes again takes less than four that cannot be compressed */
+	g->tapes.with_hash = !g->by_images;
 	lift_limits(g->agg);
 	sliced_any_slots(node);
 }

@@ -161,7 +161,7 @@ evict_rows(SlicedPasses *p)
 			size = KEPT_SIZE(len);
 			if (!sliced_is_resident(p, kept->hash))
 			{
-				sliced_tape_put(inner_tape(p, kept->hash), row_of(kept));
+				sliced_tape_put(inner_tape(p, kept->hash), row_of(kept), 0);
 				p->memory -= SLICED_ROW_MEMORY(len);
 				continue;
 			}
@@ -385,7 +385,7 @@ place_row(SlicedPasses *p, TupleTableSlot *slot)
 		return;
 	if (!sliced_is_resident(p, hash))
 	{
-		sliced_tape_put_slot(inner_tape(p, hash), slot);
+		sliced_tape_put_slot(inner_tape(p, hash), slot, 0);
 		return;
 	}
 	row = ExecFetchSlotMinimalTuple(slot, &should_free);

@@ -109,7 +109,7 @@ stays(SlicedPasses *p, TupleTableSlot *slot)
 		return true;
 	if (sliced_is_filtered(p, hash))
 		return false;
-	sliced_tape_put_slot(&p->partitions[sliced_partition_at(p, hash)].outer, slot);
+	sliced_tape_put_slot(&p->partitions[sliced_partition_at(p, hash)].outer, slot, 0);
 	return false;
 }
 
@@ -189,7 +189,7 @@ split_side(SlicedPart *part, SlicedTape *from, SlicedPartition *to, int n, int d
 		if (!sliced_row_hash(part, part->slot, &hash))
 			hash = part->is_inner ? (uint32) from->at : 0;
 		partition = &to[sliced_partition_of(hash, n, depth)];
-		sliced_tape_put(part->is_inner ? &partition->inner : &partition->outer, row);
+		sliced_tape_put(part->is_inner ? &partition->inner : &partition->outer, row, 0);
 	}
 	ExecClearTuple(part->slot);
 	for (int i = 0; i < n; i++)

@@ -202,7 +202,7 @@ write_side(SlicedPasses *p, bool inner)
 
 		CHECK_FOR_INTERRUPTS();
 		if (partition >= 0)
-			sliced_tape_put_slot(&tapes[partition], slot);
+			sliced_tape_put_slot(&tapes[partition], slot, 0);
 	}
 	for (int i = 0; i < s->npartitions; i++)
 		sliced_tape_hand_over(&tapes[i], parts_at(s, i, inner) + process);

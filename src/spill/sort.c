@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/limits.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "spill/node.h"
@@ -22,6 +23,9 @@
 /* Runs are merged so many at a time, at most. */
 #define MERGED_MIN		6
 #define MERGED_MAX		512
+
+/* There are no more at any time: each has a file, and half a kilobyte of memory that is not counted. */
+#define RUNS_MAX		SLICED_LIMIT(1024, 16)
 
 /* A sorted run; while it is merged, its next row and that row's first key. */
 typedef struct Run
@@ -59,8 +63,7 @@ typedef struct SlicedSort
 	bool		is_last;		/* its end was that of all rows */
 	bool		is_read;		/* it was the only one: rows come from core's sort */
 
-	/* all runs, in the order of their rows */
-	List	   *all;
+	List	   *all;			/* runs */
 	int			nruns;			/* ever made */
 	SortSupport keys;
 	Run		  **heap;			/* those that are merged, the first row's at the top; NULL: not yet */
@@ -204,7 +207,7 @@ new_run(SlicedSort *s)
 static void
 put_row(Run *run, TupleTableSlot *slot)
 {
-	sliced_tape_put_slot(&run->tape, slot);
+	sliced_tape_put_slot(&run->tape, slot, 0);
 }
 
 /* All runs, one block of each in memory: how long may it be? */
@@ -215,32 +218,6 @@ block_length(const SlicedSort *s)
 	double		runs = plan->plan_rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)) / s->allowed;
 
 	return sliced_block_length(s->allowed / Max(runs, 1));
-}
-
-/* Write the run that core has sorted, and all behind it. */
-static void
-write_runs(SlicedSort *s, TupleTableSlot *slot)
-{
-	PlanState  *below = &s->runs->css.ss.ps;
-
-	s->tapes.block = block_length(s);
-	for (;;)
-	{
-		Run		   *run = new_run(s);
-
-		for (; !TupIsNull(slot); slot = ExecProcNode(&s->sort->ss.ps))
-			put_row(run, slot);
-		sliced_tape_finish(&run->tape);
-		s->nrows = s->ask_at = 0;
-		/* behind the last one as well: what it takes is for merging */
-		s->is_switching = true;
-		sliced_next_pass(&s->sort->ss.ps, &below, 1, below);
-		s->is_switching = false;
-		if (s->is_last)
-			break;
-		slot = ExecProcNode(&s->sort->ss.ps);
-	}
-	s->max_runs = Max(s->max_runs, s->nruns);
 }
 
 /* ---- merging runs ---- */
@@ -331,13 +308,24 @@ read_run(SlicedSort *s, Run *run)
 	return true;
 }
 
-/* Merge the first 'n' runs. */
+static int
+shorter_first(const ListCell *one, const ListCell *two)
+{
+	uint64		rows1 = ((Run *) lfirst(one))->tape.rows;
+	uint64		rows2 = ((Run *) lfirst(two))->tape.rows;
+
+	return (rows1 > rows2) - (rows1 < rows2);
+}
+
+/* Merge the 'n' shortest runs. */
 static void
 begin_merge(SlicedSort *s, int n)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->mcxt);
-	List	   *runs = list_copy(s->all);
+	List	   *runs;
 
+	list_sort(s->all, shorter_first);
+	runs = list_copy(s->all);
 	if (s->keys == NULL)
 		make_keys(s);
 	if (s->slots == NULL)
@@ -387,29 +375,74 @@ next_merged(SlicedSort *s)
 	return s->returned->slot;
 }
 
-/* Merge runs to longer ones until memory has room for a block of each. */
+/* Merge the 'n' shortest runs to one. */
 static void
-merge_most(SlicedSort *s)
+merge(SlicedSort *s, int n)
+{
+	TupleTableSlot *slot;
+	Run		   *run;
+
+	begin_merge(s, n);
+	run = new_run(s);
+	while ((slot = next_merged(s)) != NULL)
+		put_row(run, slot);
+	sliced_tape_finish(&run->tape);
+	pfree(s->heap);
+	s->heap = NULL;
+	s->merges++;
+}
+
+/* How many runs may be merged at a time: memory has room for a block of each.  Rows may have got longer, not shorter. */
+static int
+how_many_merge(SlicedSort *s)
 {
 	int			columns = ExecGetResultType(s->side)->natts;
 	Size		each = Max(s->tapes.block, s->tapes.longest) + sizeof(Run) + columns * (sizeof(Datum) + sizeof(bool));
-	int			most = Min(Max(s->allowed / each, MERGED_MIN), MERGED_MAX);
 
-	s->most = most;
-	while (list_length(s->all) > most)
+	s->most = Min(Max(s->allowed / each, MERGED_MIN), s->most);
+	return s->most;
+}
+
+/* ---- writing and merging ---- */
+
+/* Write the run that core has sorted, and all behind it. */
+static void
+write_runs(SlicedSort *s, TupleTableSlot *slot)
+{
+	PlanState  *below = &s->runs->css.ss.ps;
+
+	s->tapes.block = block_length(s);
+	s->most = MERGED_MAX;
+	for (int written = 1;; written++)
 	{
-		TupleTableSlot *slot;
-		Run		   *run;
+		Run		   *run = new_run(s);
 
-		/* no more than are needed for the last merge to be a full one */
-		begin_merge(s, Min(most, list_length(s->all) - most + 1));
-		run = new_run(s);
-		while ((slot = next_merged(s)) != NULL)
+		for (; !TupIsNull(slot); slot = ExecProcNode(&s->sort->ss.ps))
 			put_row(run, slot);
 		sliced_tape_finish(&run->tape);
-		pfree(s->heap);
-		s->merges++;
+		s->max_runs = Max(s->max_runs, written);
+		s->nrows = s->ask_at = 0;
+		/* behind the last one as well: what it takes is for merging */
+		s->is_switching = true;
+		sliced_next_pass(&s->sort->ss.ps, &below, 1, below);
+		s->is_switching = false;
+		if (s->is_last)
+			break;
+		if (list_length(s->all) >= RUNS_MAX)
+			merge(s, Min(how_many_merge(s), RUNS_MAX));
+		slot = ExecProcNode(&s->sort->ss.ps);
 	}
+}
+
+/* Merge runs to longer ones until the rest can be merged at a time. */
+static void
+merge_most(SlicedSort *s)
+{
+	int			most = how_many_merge(s);
+
+	while (list_length(s->all) > most)
+		/* no more than are needed for the last merge to be a full one */
+		merge(s, Min(most, list_length(s->all) - most + 1));
 	begin_merge(s, list_length(s->all));
 }
 

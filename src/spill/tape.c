@@ -14,12 +14,16 @@
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
-/* What is before this in a row says nothing but its length. */
-#define ROW_START		8
-
 typedef uint32 Word;
 
-/* Rows of one length are taken word by word, from ROW_START on, if they have so many at most. */
+/* What is before this in a row says nothing but its length, unless it has a hash. */
+#define ROW_START		8
+#define HASH_START		4
+
+StaticAssertDecl(offsetof(MinimalTupleData, mt_padding) == HASH_START &&
+				 ROW_START <= MINIMAL_TUPLE_DATA_OFFSET, "there is room for a hash in front of a row");
+
+/* Rows of one length are taken word by word, from there on, if they have so many at most. */
 #define WORDS_MAX		64
 
 /* So many blocks until the other way is tried again. */
@@ -94,17 +98,23 @@ seconds_since(instr_time start)
 /* ---- rows of one length: first words first ---- */
 
 static uint32
-words_of(uint32 row_len)
+row_start(const SlicedTapes *tapes)
 {
-	return (MAXALIGN(row_len) - ROW_START) / sizeof(Word);
+	return tapes->with_hash ? HASH_START : ROW_START;
+}
+
+static uint32
+words_of(const SlicedTapes *tapes, uint32 row_len)
+{
+	return (MAXALIGN(row_len) - row_start(tapes)) / sizeof(Word);
 }
 
 static void
-rows_to_words(const char *rows, uint32 n, uint32 row_len, Word *to)
+rows_to_words(const SlicedTapes *tapes, const char *rows, uint32 n, uint32 row_len, Word *to)
 {
-	for (uint32 word = 0; word < words_of(row_len); word++)
+	for (uint32 word = 0; word < words_of(tapes, row_len); word++)
 	{
-		const char *from = rows + ROW_START + word * sizeof(Word);
+		const char *from = rows + row_start(tapes) + word * sizeof(Word);
 
 		for (uint32 i = 0; i < n; i++, from += MAXALIGN(row_len))
 			*to++ = *(const Word *) from;
@@ -112,7 +122,7 @@ rows_to_words(const char *rows, uint32 n, uint32 row_len, Word *to)
 }
 
 static void
-words_to_rows(const Word *from, uint32 n, uint32 row_len, char *rows)
+words_to_rows(const SlicedTapes *tapes, const Word *from, uint32 n, uint32 row_len, char *rows)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -121,9 +131,9 @@ words_to_rows(const Word *from, uint32 n, uint32 row_len, char *rows)
 		memset(row, 0, ROW_START);
 		row->t_len = row_len;
 	}
-	for (uint32 word = 0; word < words_of(row_len); word++)
+	for (uint32 word = 0; word < words_of(tapes, row_len); word++)
 	{
-		char	   *to = rows + ROW_START + word * sizeof(Word);
+		char	   *to = rows + row_start(tapes) + word * sizeof(Word);
 
 		for (uint32 i = 0; i < n; i++, to += MAXALIGN(row_len))
 			*(Word *) to = *from++;
@@ -206,9 +216,9 @@ compress_rows(SlicedTape *tape, bool by_words)
 		return sliced_codec_try(tapes->codec, tape->block, tape->used,
 								tapes->stored_bytes + HEADER, tapes->level, NULL);
 	n = tape->used / MAXALIGN(tape->row_len);
-	len = n * words_of(tape->row_len) * sizeof(Word);
+	len = n * words_of(tapes, tape->row_len) * sizeof(Word);
 	need_room(tapes, &tapes->words, &tapes->words_room, len);
-	rows_to_words(tape->block, n, tape->row_len, (Word *) tapes->words);
+	rows_to_words(tapes, tape->block, n, tape->row_len, (Word *) tapes->words);
 	return sliced_codec_try(tapes->codec, tapes->words, len,
 							tapes->stored_bytes + HEADER, tapes->level, NULL);
 }
@@ -222,7 +232,7 @@ compress_block(SlicedTape *tape, bool *by_words)
 	uint32		other;
 
 	*by_words = false;
-	if (tape->row_len == 0 || words_of(tape->row_len) > WORDS_MAX)
+	if (tape->row_len == 0 || words_of(tapes, tape->row_len) > WORDS_MAX)
 		return compress_rows(tape, false);
 	*by_words = tapes->by_words;
 	stored = compress_rows(tape, *by_words);
@@ -264,7 +274,7 @@ write_block(SlicedTape *tape)
 	header->codec = stored > 0 ? tapes->codec : SLICED_CODEC_NONE;
 	header->row_len = stored > 0 && by_words ? tape->row_len : 0;
 	header->rows = header->row_len > 0 ? tape->used / MAXALIGN(tape->row_len) : 0;
-	header->raw = header->rows > 0 ? header->rows * words_of(tape->row_len) * sizeof(Word) : tape->used;
+	header->raw = header->rows > 0 ? header->rows * words_of(tapes, tape->row_len) * sizeof(Word) : tape->used;
 	if (stored == 0)
 		tapes->raw_as_is += stored = tape->used;
 	header->stored = stored;
@@ -303,26 +313,28 @@ add_row(SlicedTape *tape, uint32 len)
 
 /* The row that was added is there. */
 static void
-end_row(SlicedTape *tape, MinimalTuple row)
+end_row(SlicedTape *tape, MinimalTuple row, uint32 hash)
 {
 	/* this may be anything in a row */
-	memset((char *) row + sizeof(uint32), 0, MINIMAL_TUPLE_DATA_OFFSET - sizeof(uint32));
+	memset(row->mt_padding, 0, sizeof(row->mt_padding));
+	if (tape->tapes->with_hash)
+		memcpy(row->mt_padding, &hash, sizeof(hash));
 	if (tape->room > tape->tapes->block)
 		write_block(tape);
 }
 
 void
-sliced_tape_put(SlicedTape *tape, MinimalTuple row)
+sliced_tape_put(SlicedTape *tape, MinimalTuple row, uint32 hash)
 {
 	MinimalTuple to = add_row(tape, row->t_len);
 
 	memcpy(to, row, row->t_len);
-	end_row(tape, to);
+	end_row(tape, to, hash);
 }
 
 /* A row that is in the slot's values only, without a copy of it in between; false if it is too long. */
 static bool
-put_values(SlicedTape *tape, TupleTableSlot *slot)
+put_values(SlicedTape *tape, TupleTableSlot *slot, uint32 hash)
 {
 	TupleDesc	desc = slot->tts_tupleDescriptor;
 	bool		has_null = memchr(slot->tts_isnull, true, desc->natts) != NULL;
@@ -341,21 +353,21 @@ put_values(SlicedTape *tape, TupleTableSlot *slot)
 	row->t_hoff = start + MINIMAL_TUPLE_OFFSET;
 	heap_fill_tuple(desc, slot->tts_values, slot->tts_isnull, (char *) row + start, len, &row->t_infomask,
 					has_null ? row->t_bits : NULL);
-	end_row(tape, row);
+	end_row(tape, row, hash);
 	return true;
 }
 
 void
-sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot)
+sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot, uint32 hash)
 {
 	bool		should_free;
 	MinimalTuple row;
 
 	if (TTS_IS_VIRTUAL(slot) && slot->tts_tupleDescriptor->natts <= MaxTupleAttributeNumber &&
-		put_values(tape, slot))
+		put_values(tape, slot, hash))
 		return;
 	row = ExecFetchSlotMinimalTuple(slot, &should_free);
-	sliced_tape_put(tape, row);
+	sliced_tape_put(tape, row, hash);
 	if (should_free)
 		pfree(row);
 }
@@ -380,8 +392,8 @@ is_sound(const SlicedTape *tape, const SlicedBlockHeader *header)
 		return false;
 	if (header->rows == 0)
 		return header->raw >= SizeofMinimalTupleHeader;
-	return header->row_len >= SizeofMinimalTupleHeader && words_of(header->row_len) <= WORDS_MAX &&
-		header->raw == (uint64) header->rows * words_of(header->row_len) * sizeof(Word);
+	return header->row_len >= SizeofMinimalTupleHeader && words_of(tape->tapes, header->row_len) <= WORDS_MAX &&
+		header->raw == (uint64) header->rows * words_of(tape->tapes, header->row_len) * sizeof(Word);
 }
 
 static void
@@ -440,7 +452,7 @@ read_block(SlicedTape *tape)
 														header.raw, header.raw, NULL))
 			sliced_tape_corrupted(tape);
 		if (header.rows > 0)
-			words_to_rows((const Word *) tapes->words, header.rows, header.row_len, tape->block);
+			words_to_rows(tapes, (const Word *) tapes->words, header.rows, header.row_len, tape->block);
 	}
 	tape->used = rows;
 	tape->next = 0;

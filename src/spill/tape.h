@@ -40,6 +40,7 @@ typedef struct SlicedTapes
 	uint32		block;			/* bytes of rows that are compressed together */
 	uint32		for_now;		/* fewer, as there is no room for that yet; 0: there is */
 	uint32		longest;		/* row: a block has one at least */
+	bool		with_hash;		/* rows have one, where a minimal tuple says nothing */
 
 	/* a block as it is in the file, its header included */
 	char	   *stored_bytes;
@@ -128,14 +129,25 @@ extern void sliced_tapes_reset(SlicedTapes *tapes);
 /* The node is done: count what they took. */
 extern void sliced_tapes_count(const SlicedTapes *tapes, SlicedSpiller kind);
 
-extern void sliced_tape_put(SlicedTape *tape, MinimalTuple row);
-extern void sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot);
+/* With a hash, if these tapes have any. */
+extern void sliced_tape_put(SlicedTape *tape, MinimalTuple row, uint32 hash);
+extern void sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot, uint32 hash);
 
 /* All rows have been put.  What they were collected in is freed. */
 extern void sliced_tape_finish(SlicedTape *tape);
 
 /* The next row, which is there until the next call; NULL behind the last one. */
 extern MinimalTuple sliced_tape_get(SlicedTape *tape);
+
+/* The hash that it was put there with. */
+static inline uint32
+sliced_tape_hash(const MinimalTupleData *row)
+{
+	uint32		hash;
+
+	memcpy(&hash, row->mt_padding, sizeof(hash));
+	return hash;
+}
 
 /* Close the file.  If nobody else knows it, it is gone. */
 extern void sliced_tape_free(SlicedTape *tape);

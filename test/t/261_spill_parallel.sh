@@ -79,7 +79,7 @@ is "$(try -c "SET temp_file_limit = '10kB'" -c "SELECT count(a.w), count(b.w), m
     $'ERROR:  53400\n'"$expected" "temp_file_limit"
 is "$(files)" 0 "none is left"
 
-# ---- damage: one byte of each file, while the outer side is read ----
+# ---- damage: one byte of each file, when most rows have been written ----
 cat >"$PGS_TMP/damage" <<END
 find $PGDATA/base/pgsql_tmp -type f -size +0 | while read -r file; do
     byte=\$(od -An -tu1 -j22 -N1 "\$file")
@@ -90,7 +90,7 @@ chmod 755 "$PGS_TMP/damage"
 sql <<END
 CREATE FUNCTION damage(int) RETURNS bool LANGUAGE plpgsql PARALLEL SAFE AS \$\$
 BEGIN
-    IF \$1 = 3000 THEN
+    IF \$1 = 11900 THEN
         EXECUTE 'COPY (SELECT 1) TO PROGRAM ''bash $PGS_TMP/damage''';
     END IF;
     RETURN true;
