@@ -74,11 +74,11 @@ def set_plan(b, case):
         b.session.run(f"SET {setting} = off")
 
 
-def make_slow_tablespace(b):
+def make_slow_tablespace(session):
     """Files below a directory of this name are slow."""
-    path = os.path.join(b.session.value("SHOW data_directory"), "slow")
-    b.session.run(f"COPY (SELECT) TO PROGRAM 'mkdir -p {path}'")
-    b.session.run(f"CREATE TABLESPACE slow LOCATION '{path}'")
+    path = os.path.join(session.value("SHOW data_directory"), "slow")
+    session.run(f"COPY (SELECT) TO PROGRAM 'mkdir -p {path}'")
+    session.run(f"CREATE TABLESPACE slow LOCATION '{path}'")
 
 
 @workload
@@ -86,7 +86,7 @@ def spill(b):
     """Joins, sorts and groups that do not fit in memory (as slow: with a disk of 200 MB/s)"""
     b.session.run("LOAD 'pg_sliced'")
     b.session.use({"hash_mem_multiplier": "1", "max_parallel_workers_per_gather": "0"})
-    make_slow_tablespace(b)
+    make_slow_tablespace(b.session)
     for name, (columns, full, quick) in TABLES.items():
         n = b.scale(full, quick)
         b.session.run(f"CREATE TABLE {name} AS SELECT i AS id, i AS k, (i * 7919::int8 % {n})::int + 1 AS k2, {columns} "

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "commands/dbcommands.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -11,11 +12,16 @@
 #include "observe/survey.h"
 #include "observe/usage.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #define COLUMNS		7
+
+/* Temporary files of a database are worth a word once they have been as large as this. */
+#define TEMPORARY_MUCH	(1024.0 * 1024 * 1024)
 
 /* pg_stat_statements is asked in this part of the time. */
 #define ASK_UNTIL	0.2
@@ -33,31 +39,54 @@ put_bytes(Datum *values, bool *nulls, int i, double bytes)
 	nulls[i] = bytes <= 0;
 }
 
+/* Of a table, or of the database if 'rel' is NULL. */
+static void
+put_advice(const Advising *advising, Relation rel, const SlicedAdvice *advice)
+{
+	Datum		values[COLUMNS] = {0};
+	bool		nulls[COLUMNS] = {false};
+
+	nulls[0] = rel == NULL;
+	if (rel != NULL)
+		values[0] = ObjectIdGetDatum(RelationGetRelid(rel));
+	nulls[1] = advice->attno == 0;
+	if (advice->attno != 0)
+		values[1] = NameGetDatum(&TupleDescAttr(RelationGetDescr(rel), advice->attno - 1)->attname);
+	values[2] = CStringGetTextDatum(advice->topic);
+	values[3] = CStringGetTextDatum(advice->text);
+	put_bytes(values, nulls, 4, advice->now);
+	put_bytes(values, nulls, 5, advice->then);
+	nulls[6] = advice->sql == NULL;
+	if (advice->sql != NULL)
+		values[6] = CStringGetTextDatum(advice->sql);
+	tuplestore_putvalues(advising->result->setResult, advising->result->setDesc, values, nulls);
+}
+
 static void
 advise_table(const SlicedEstimate *e, void *arg)
 {
-	Advising   *advising = arg;
+	const Advising *advising = arg;
 	ListCell   *lc;
 
 	foreach(lc, sliced_advice(e, advising->usage))
-	{
-		const SlicedAdvice *advice = lfirst(lc);
-		Datum		values[COLUMNS];
-		bool		nulls[COLUMNS] = {false};
+		put_advice(advising, e->rel, lfirst(lc));
+}
 
-		values[0] = ObjectIdGetDatum(RelationGetRelid(e->rel));
-		nulls[1] = advice->attno == 0;
-		if (advice->attno != 0)
-			values[1] = NameGetDatum(&TupleDescAttr(RelationGetDescr(e->rel), advice->attno - 1)->attname);
-		values[2] = CStringGetTextDatum(advice->topic);
-		values[3] = CStringGetTextDatum(advice->text);
-		put_bytes(values, nulls, 4, advice->now);
-		put_bytes(values, nulls, 5, advice->then);
-		nulls[6] = advice->sql == NULL;
-		if (advice->sql != NULL)
-			values[6] = CStringGetTextDatum(advice->sql);
-		tuplestore_putvalues(advising->result->setResult, advising->result->setDesc, values, nulls);
-	}
+/* What statements of this database have written because their memory was full. */
+static void
+advise_database(const Advising *advising)
+{
+	SlicedAdvice advice = {.topic = "temporary files"};
+	const char *setting = GetConfigOption("sliced.temp_file_compression", true, false);
+
+	advice.now = DatumGetInt64(DirectFunctionCall1(pg_stat_get_db_temp_bytes, ObjectIdGetDatum(MyDatabaseId)));
+	if (advice.now < TEMPORARY_MUCH || setting == NULL || strcmp(setting, "off") != 0)
+		return;
+	advice.text = psprintf("%s of temporary files since statistics were reset: those of joins, groups and sorts can be "
+						   "compressed, in sessions that load pg_sliced", sliced_pretty_bytes(advice.now));
+	advice.sql = psprintf("ALTER DATABASE %s SET sliced.temp_file_compression = 'auto'",
+						  quote_identifier(get_database_name(MyDatabaseId)));
+	put_advice(advising, NULL, &advice);
 }
 
 PG_FUNCTION_INFO_V1(sliced_advise);
@@ -77,7 +106,10 @@ sliced_advise(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	advising.usage = sliced_usage(began + (survey.deadline - began) * ASK_UNTIL);
 	if (PG_ARGISNULL(0))
+	{
 		sliced_survey_all(&survey);
+		advise_database(&advising);
+	}
 	else
 		sliced_survey_relation(&survey, PG_GETARG_OID(0));
 	return (Datum) 0;

@@ -25,6 +25,16 @@ near() {
 # topics TABLE: of what does it speak?
 topics() { sql -c "SELECT string_agg(topic, ', ' ORDER BY topic COLLATE \"C\") FROM sliced.advise('$1')"; }
 
+# ---- temporary files, once there were many ----
+about_files() { sql -c "SELECT \"table\" IS NULL, bytes_now > 1024 ^ 3, sql FROM sliced.advise() WHERE topic = 'temporary files'" 2>/dev/null; }
+is "$(about_files)" "" "there were few temporary files"
+sql -c "SET work_mem = '64kB'; WITH c AS MATERIALIZED (SELECT repeat(i::text, 1000000) AS w FROM generate_series(100, 480) i) SELECT count(length(w)) FROM c" >/dev/null
+until [ "$(sql -c "SELECT temp_bytes > 1024 ^ 3 FROM pg_stat_database WHERE datname = 'postgres'")" = t ]; do sleep 0.1; done
+is "$(about_files)" "t|t|ALTER DATABASE postgres SET sliced.temp_file_compression = 'auto'" "there were many"
+sql -c "$(about_files | cut -d'|' -f3)"
+is "$(about_files)" "" "they are compressed"
+sql -c 'ALTER DATABASE postgres RESET ALL'
+
 # ---- each choice comes true ----
 while read -r table dictionaries; do
     sql -F ' ' -c "SELECT codec, coalesce(level, 0), dictionary, coalesce(toast_tuple_target, 0), stored_bytes
