@@ -13,6 +13,7 @@
 #include "am/am.h"
 #include "am/retention.h"
 #include "base/invalidation.h"
+#include "base/options.h"
 #include "base/stop.h"
 #include "utils/memutils.h"
 
@@ -31,15 +32,7 @@ exchange(SlicedRetaining *r)
 	if (options == NULL)
 		options = MemoryContextAlloc(CacheMemoryContext, sizeof(StdRdOptions));
 	r->saved = r->rel->rd_options;
-	if (r->saved != NULL)
-		memcpy(options, r->saved, sizeof(StdRdOptions));
-	else
-	{
-		memset(options, 0, sizeof(StdRdOptions));
-		SET_VARSIZE(options, sizeof(StdRdOptions));
-		options->fillfactor = HEAP_DEFAULT_FILLFACTOR;
-		options->parallel_workers = -1;
-	}
+	sliced_options_copy(options, r->saved);
 	options->user_catalog_table = true;
 	r->ours = (bytea *) options;
 	r->rel->rd_options = r->ours;

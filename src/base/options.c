@@ -8,20 +8,26 @@
 #include "base/options.h"
 #include "utils/memutils.h"
 
+void
+sliced_options_copy(StdRdOptions *to, const bytea *from)
+{
+	if (from != NULL)
+		memcpy(to, from, sizeof(StdRdOptions));
+	else
+	{
+		memset(to, 0, sizeof(StdRdOptions));
+		SET_VARSIZE(to, sizeof(StdRdOptions));
+		to->fillfactor = HEAP_DEFAULT_FILLFACTOR;
+		to->parallel_workers = -1;
+	}
+}
+
 StdRdOptions *
 sliced_options_exchange(SlicedOptions *options, Relation rel)
 {
-	StdRdOptions *ours = MemoryContextAllocZero(CacheMemoryContext, sizeof(StdRdOptions));
+	StdRdOptions *ours = MemoryContextAlloc(CacheMemoryContext, sizeof(StdRdOptions));
 
-	if (rel->rd_options != NULL)
-		memcpy(ours, rel->rd_options, sizeof(StdRdOptions));
-	else
-	{
-		SET_VARSIZE(ours, sizeof(StdRdOptions));
-		ours->fillfactor = HEAP_DEFAULT_FILLFACTOR;
-		ours->parallel_workers = -1;
-	}
-
+	sliced_options_copy(ours, rel->rd_options);
 	options->rel = rel;
 	options->saved = rel->rd_options;
 	options->ours = (bytea *) ours;

@@ -42,6 +42,9 @@ typedef struct SlicedOptions
 		PG_END_TRY(); \
 	} while (0)
 
+/* A copy of a relation's options, or of what holds if it has none. */
+extern void sliced_options_copy(StdRdOptions *to, const bytea *from);
+
 /* Put a copy of the relation's options in their place, to be changed; and back. */
 extern StdRdOptions *sliced_options_exchange(SlicedOptions *options, Relation rel);
 extern void sliced_options_restore(SlicedOptions *options);
