@@ -62,6 +62,9 @@ STATEMENTS = {
     "groups B, fits": (groups("b", "k2"), LARGE),
 }
 
+# As a server does it that is as installed: by two workers and the leader.
+PARALLEL = ["join A", "join B", "join C"]
+
 # As the plan's first choice, whatever the planner thinks of it.
 PLANS = {"join": "enable_mergejoin enable_nestloop", "sort": "", "groups": "enable_sort"}
 
@@ -98,10 +101,12 @@ def spill(b):
         compare(b, case, statement, memory)
         if memory == SMALL:
             slowly(b, f"{case}, slow", statement)
+        if case in PARALLEL:
+            compare_parallel(b, f"{case}, parallel", statement)
     b.session.run("DROP TABLE " + ", ".join(TABLES))
 
 
-def compare(b, case, statement, memory):
+def compare_files(b, case, statement):
     answers = set()
     for v in VARIANTS:
         b.session.use(v.settings)
@@ -109,9 +114,24 @@ def compare(b, case, statement, memory):
         b.add(case, v, "temp MB", b.session.temp_mb(statement))
     if len(answers) != 1:
         raise Error(f"results differ: {answers}")
+
+
+def compare(b, case, statement, memory):
+    compare_files(b, case, statement)
     if (b.results.median("spill", case, CORE.name, "temp MB") > 0) != (memory == SMALL):
         raise Error(f"{case}: temporary files are not as expected")
     b.interleave(case, VARIANTS, lambda v: b.session.times(statement), rounds=b.scale(7, 3))
+
+
+def compare_parallel(b, case, statement):
+    # the tables are small in a quick run
+    b.session.use({"max_parallel_workers_per_gather": "2", "min_parallel_table_scan_size": "0"})
+    compare_files(b, case, statement)
+    # the CPU time of workers is not the session's
+    b.interleave(case, VARIANTS, lambda v: {"ms": b.session.time(statement)}, rounds=b.scale(7, 3))
+    slowly(b, f"{case}, slow", statement)
+    b.session.use({"max_parallel_workers_per_gather": "0"})
+    b.session.run("RESET min_parallel_table_scan_size")
 
 
 def slowly(b, case, statement):

@@ -23,7 +23,7 @@
 #include "utils/memutils.h"
 
 /* A process has so many partitions to take, or more, so that all end at about the same time. */
-#define PARTITIONS_EACH	8
+#define PARTITIONS_EACH	4
 
 typedef enum Phase
 {
