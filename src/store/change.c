@@ -42,7 +42,7 @@ typedef struct Derivation
 	SlicedChange *change;
 	SlicedWriter *writer;
 	ToastScan	ts;				/* over what the owner of the old value sees */
-	SlicedObjects objects;
+	SlicedKept	kept;
 	SlicedLayout old;
 	uint32		old_size;
 	ItemPointerData old_head;	/* where its head is: nothing moves it before we delete it */
@@ -112,7 +112,7 @@ old_read(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 {
 	Derivation *d = arg;
 
-	return sliced_objects_read(&d->objects, &d->ts, objid, start, len, dst);
+	return sliced_objects_read(&d->kept, &d->ts, objid, start, len, dst);
 }
 
 /* Its root, with what the value has behind it. */
@@ -280,7 +280,7 @@ change_derive(SlicedChange *change, SlicedWriter *writer)
 
 	d->change = change;
 	d->writer = writer;
-	d->objects.mcxt = CurrentMemoryContext;
+	d->kept.mcxt = CurrentMemoryContext;
 	sliced_scan_open(&d->ts, sliced_writer_relation(writer), NULL, RowExclusiveLock);
 	d->ts.visibility = SLICED_SEE_CURRENT;
 	change_load_old(d);

@@ -65,7 +65,7 @@ sliced_layout_free(SlicedLayout *layout)
 {
 	if (layout->root == NULL)
 		return;
-	sliced_objects_forget(&layout->lists);
+	sliced_kept_forget(&layout->lists);
 	if (layout->node.children != NULL)
 		sliced_node_free(&layout->node);
 	pfree(layout->root);

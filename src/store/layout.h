@@ -30,7 +30,7 @@ typedef struct SlicedLayout
 	uint32		total;			/* length of what it has */
 	uint32		own;			/* where in its own object the value goes on */
 	uint32		ascii;
-	SlicedObjects lists;		/* for those that have moved */
+	SlicedKept	lists;		/* for those that have moved */
 	HTAB	   *nodes;			/* see sliced_layout_keep_nodes() */
 	MemoryContext kept_in;
 } SlicedLayout;

@@ -7,22 +7,11 @@
 
 #include "postgres.h"
 
+#include "store/kept.h"
 #include "store/toast_scan.h"
 
-/* The slice that was read last stays in memory, or its first bytes: who reads some of it reads more. */
-typedef struct SlicedObjects
-{
-	Oid			objid;			/* of that slice; or InvalidOid */
-	uint32		start;
-	uint32		len;
-	char	   *raw;			/* in 'mcxt' */
-	MemoryContext mcxt;
-} SlicedObjects;
-
 /* Read bytes [start, start + len) of an object.  The scan moves. */
-extern SlicedDamage sliced_objects_read(SlicedObjects *objects, ToastScan *ts, Oid objid,
-										uint32 start, uint32 len, char *dst);
-
-extern void sliced_objects_forget(SlicedObjects *objects);
+extern SlicedDamage sliced_objects_read(SlicedKept *kept, ToastScan *ts, Oid objid, uint32 start, uint32 len,
+										char *dst);
 
 #endif

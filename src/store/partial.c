@@ -35,6 +35,7 @@ sliced_partial_init(SlicedPartial *partial, MemoryContext mcxt, uint32 size)
 	partial->varlena = MemoryContextAllocHuge(mcxt, (Size) size + VARHDRSZ);
 	SET_VARSIZE(partial->varlena, size + VARHDRSZ);
 	partial->bytes = VARDATA(partial->varlena);
+	partial->kept.mcxt = mcxt;
 }
 
 /* The number of the first range that ends at 'pos' or behind it. */
@@ -204,49 +205,6 @@ slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 e
 	return damage;
 }
 
-/*
- * The same for a value with nodes: decompress it into memory of its own, as far as the
- * pieces need it, or all of it the second time, and put that where it belongs.
- */
-static SlicedDamage
-slice_load_and_keep(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 end)
-{
-	Places		places = slice_find_places(partial, objid, slice->start,
-										   slice->start + slice->rawlen);
-	bool		again = partial->kept_objid == objid && partial->kept_start == slice->start;
-	uint32		len = again ? slice->rawlen :
-		Min(slice->rawlen, Max(Max(end, places.end) - slice->start, SLICED_FIRST_PART));
-	SlicedDamage damage;
-
-	if (OidIsValid(partial->kept_objid))
-		pfree(partial->kept);
-	partial->kept_objid = InvalidOid;
-	partial->kept = MemoryContextAlloc(partial->mcxt, len);
-	damage = sliced_slice_decompress(slice, 0, len, partial->kept);
-	if (damage != SLICED_SOUND)
-	{
-		pfree(partial->kept);
-		return damage;
-	}
-	partial->kept_objid = objid;
-	partial->kept_start = slice->start;
-	partial->kept_len = len;
-	slice_distribute(partial, objid, partial->kept, slice->start, slice->start + len);
-	return SLICED_SOUND;
-}
-
-/* Put bytes [*pos, end) of the object where they belong, as far as the slice that is kept has them. */
-static void
-slice_load_from_kept(SlicedPartial *partial, Oid objid, uint32 *pos, uint32 end)
-{
-	uint32		upto = Min(end, partial->kept_start + partial->kept_len);
-
-	if (partial->kept_objid != objid || *pos < partial->kept_start || *pos >= upto)
-		return;
-	slice_distribute(partial, objid, partial->kept + (*pos - partial->kept_start), *pos, upto);
-	*pos = upto;
-}
-
 /* Where a scan is: the next slice begins at 'pos' of its object. */
 typedef struct Progress
 {
@@ -254,48 +212,85 @@ typedef struct Progress
 	uint32		pos;
 } Progress;
 
-/* Read bytes [pos, end) of a piece's object. */
-static SlicedDamage
-piece_load(SlicedPartial *partial, Progress *progress, const SlicedPiece *piece, uint32 pos,
-		   uint32 end)
+/* What is to be read of a piece's object: bytes [pos, end); and where it goes, unless slices know their places. */
+typedef struct Wanted
 {
-	Oid			objid = piece->objid;
-	ToastScan  *ts = progress->cursor.ts;
+	const SlicedPiece *piece;
+	uint32		pos;
+	uint32		end;
+	uint32		likely;			/* bytes up to there may be wanted next */
+	char	   *dst;			/* of a value with nodes */
+} Wanted;
+
+/* Find the slice that has byte 'pos', and put into its places what it has. */
+static SlicedDamage
+wanted_slice_load(SlicedPartial *partial, SlicedCursor *cursor, Wanted *w)
+{
+	ToastScan  *ts = cursor->ts;
+	Oid			objid = w->piece->objid;
+	SlicedRow	row;
+	SlicedSlice slice;
+	uint32		start;
+	uint32		n;
+	SlicedDamage damage;
+
+	damage = sliced_cursor_find(cursor, w->pos, &row, &start);
+	if (damage != SLICED_SOUND)
+		return damage;
+	damage = sliced_slice_gather(ts, &row, start, ScanDirectionIsBackward(cursor->moving) ?
+								 sliced_last_seq(w->end) : 0, &slice);
+	if (row.parts > 0)
+		cursor->moving = ForwardScanDirection;
+	if (damage != SLICED_SOUND)
+		return damage;
+	if (partial->layout.flat)
+	{
+		damage = slice_load(partial, objid, &slice, w->end);
+		n = start + row.rawlen - w->pos;
+	}
+	else
+	{
+		damage = sliced_kept_load(&partial->kept, objid, &slice, w->pos, w->end, w->likely, w->dst, &n);
+		w->dst += n;
+	}
+	if (slice.buffer != NULL)
+		pfree(slice.buffer);
+	if (damage == SLICED_SOUND)
+		w->pos += n;
+	return damage;
+}
+
+static SlicedDamage
+wanted_load(SlicedPartial *partial, Progress *progress, Wanted *w)
+{
+	const SlicedPiece *piece = w->piece;
 	SlicedCursor cursor = {
-		.ts = ts, .objid = objid, .moving = NoMovementScanDirection,
+		.ts = progress->cursor.ts, .objid = piece->objid, .moving = NoMovementScanDirection,
 		.in_slice = piece->in_slice, .slice = piece->slice, .hint = piece->hint
 	};
 
-	slice_load_from_kept(partial, objid, &pos, end);
-	if (progress->cursor.objid == objid && progress->pos == pos &&
+	if (progress->cursor.objid == piece->objid && progress->pos == w->pos &&
 		progress->cursor.moving != NoMovementScanDirection)
 		cursor = progress->cursor;
-	cursor.end = end;
-	while (pos < end)
+	cursor.end = w->end;
+	while (w->pos < w->end)
 	{
-		SlicedRow	row;
-		SlicedSlice slice;
-		uint32		start;
+		uint32		n = partial->layout.flat ? 0 :
+			sliced_kept_read(&partial->kept, piece->objid, w->pos, w->end, w->dst);
 		SlicedDamage damage;
 
 		CHECK_FOR_INTERRUPTS();
-		damage = sliced_cursor_find(&cursor, pos, &row, &start);
-		if (damage != SLICED_SOUND)
-			return damage;
-		damage = sliced_slice_gather(ts, &row, start, ScanDirectionIsBackward(cursor.moving) ?
-									 sliced_last_seq(end) : 0, &slice);
-		if (row.parts > 0)
-			cursor.moving = ForwardScanDirection;
-		if (damage == SLICED_SOUND)
-			damage = (partial->layout.flat ? slice_load : slice_load_and_keep) (partial, objid,
-																				&slice, end);
-		if (slice.buffer != NULL)
-			pfree(slice.buffer);
+		if (n > 0)
+		{
+			w->pos += n;
+			w->dst += n;
+			continue;
+		}
+		damage = wanted_slice_load(partial, &cursor, w);
 		if (damage != SLICED_SOUND)
 			return damage;
 		SLICED_STOP("document.slice-read");
-		pos = start + row.rawlen;
-		*progress = (Progress) {cursor, pos};
+		*progress = (Progress) {cursor, w->pos};
 	}
 	return SLICED_SOUND;
 }
@@ -348,21 +343,26 @@ layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 	return damage;
 }
 
-/* Read bytes [from, to), of which nothing is there but literal bytes, from the pieces. */
+/* Read bytes [from, to), of which nothing is there but literal bytes of a flat value, from the pieces. */
 static SlicedDamage
-pieces_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
+pieces_load(SlicedPartial *partial, Progress *progress, const SlicedPieces *pieces, uint32 from, uint32 to)
 {
-	SlicedPieceIterator it = {&partial->pieces};
+	SlicedPieceIterator it = {pieces};
 	SlicedDamage damage = SLICED_SOUND;
 
 	while (damage == SLICED_SOUND && sliced_piece_next(&it) && it.at < to)
 	{
 		uint32		first = Max(from, it.at);
 		uint32		next = Min(to, it.at + it.piece.len);
+		uint32		pos = it.piece.start + (first - it.at);
+		Wanted		w = {&it.piece, pos, pos + (next - first), pos + (to - first), partial->bytes + first};
 
-		if (first < next && it.piece.objid != InvalidOid)
-			damage = piece_load(partial, progress, &it.piece, it.piece.start + (first - it.at),
-								it.piece.start + (next - it.at));
+		if (first >= next)
+			continue;
+		if (it.piece.objid != InvalidOid)
+			damage = wanted_load(partial, progress, &w);
+		else if (!partial->layout.flat)
+			memcpy(w.dst, pieces->literals + w.pos, next - first);
 	}
 	return damage;
 }
@@ -382,20 +382,19 @@ read_ahead(SlicedPartial *partial, uint32 from, uint32 to)
 static SlicedDamage
 missing_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 {
+	SlicedPieces pieces;
 	SlicedDamage damage;
 
 	if (partial->layout.flat)
-		return pieces_load(partial, progress, from, to);
+		return pieces_load(partial, progress, &partial->pieces, from, to);
 	to = read_ahead(partial, from, to);
-	damage = sliced_pieces_find(&partial->pieces, &partial->layout, progress->cursor.ts, from, to);
+	damage = sliced_pieces_find(&pieces, &partial->layout, progress->cursor.ts, from, to);
 	progress->cursor.objid = InvalidOid;
 	if (damage == SLICED_SOUND)
-	{
-		slice_distribute(partial, InvalidOid, partial->pieces.literals, 0,
-						 partial->pieces.nliterals);
-		damage = pieces_load(partial, progress, from, to);
-	}
-	sliced_pieces_free(&partial->pieces);
+		damage = pieces_load(partial, progress, &pieces, from, to);
+	if (damage == SLICED_SOUND)
+		sliced_partial_add(partial, from, to);
+	sliced_pieces_free(&pieces);
 	return damage;
 }
 

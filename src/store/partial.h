@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "store/kept.h"
 #include "store/layout.h"
 
 /* Bytes [from, to) of the value. */
@@ -34,13 +35,10 @@ typedef struct SlicedPartial
 	SlicedRange *ranges;		/* those that are there: in order, not touching */
 	bool		have_layout;
 	SlicedLayout layout;
-	SlicedPieces pieces;		/* of a flat value: of all of it; otherwise of what is read */
+	SlicedPieces pieces;		/* of a flat value: of all of it */
 
-	/* Of others, whose slices have bytes in many ranges: the one that was read last ... */
-	Oid			kept_objid;		/* InvalidOid: none */
-	uint32		kept_start;
-	uint32		kept_len;		/* bytes that were decompressed */
-	char	   *kept;
+	/* Of others, whose slices have bytes in many ranges: those that were read last ... */
+	SlicedKept	kept;
 
 	/* ... and where reading has ended, to go ahead the more the longer it goes on there. */
 	uint32		reached;

@@ -29,35 +29,59 @@ cuts_add(Cuts *cuts, const Branch *b, uint32 cut)
 	cuts->list[cuts->n++] = cut;
 }
 
+/* The slice that the last gap has reached, and how many of its bytes gaps have. */
+typedef struct Worn
+{
+	SlicedTreeSlice slice;		/* of no bytes: there is none yet */
+	uint32		gone;
+} Worn;
+
+/* Turn to the slice that has byte 'pos' of the extent, and pass over as much of the gap. */
+static void
+wear_slice(Tree *t, Worn *worn, const Branch *b, uint32 pos, uint32 end)
+{
+	if (worn->slice.len == 0 || pos - worn->slice.start >= worn->slice.len)
+	{
+		worn->slice = t->store->slice(t->store->arg, b->objid, b->seq + pos);
+		worn->slice.start -= b->seq;
+		worn->gone = 0;
+	}
+	worn->gone += Min(end, worn->slice.start + worn->slice.len) - pos;
+}
+
+/* If no more than half of the slice is needed it is by itself. */
+static void
+cut_worn(Cuts *cuts, const Branch *b, const Worn *worn)
+{
+	if (worn->gone < worn->slice.len / 2)
+		return;
+	cuts_add(cuts, b, worn->slice.start);
+	cuts_add(cuts, b, worn->slice.start + worn->slice.len);
+}
+
 /*
  * Nothing needs bytes [start, end) of an extent.  Divide it, so that slices that are in
- * there have no runs any more, and those at its ends are by themselves if less than
- * half of them is needed.
+ * there have no runs any more.
  */
 static void
-cut_gap(Tree *t, Cuts *cuts, const Branch *b, uint32 start, uint32 end)
+cut_gap(Tree *t, Cuts *cuts, Worn *worn, const Branch *b, uint32 start, uint32 end)
 {
-	SlicedTreeSlice first = t->store->slice(t->store->arg, b->objid, b->seq + start);
-	SlicedTreeSlice last = t->store->slice(t->store->arg, b->objid, b->seq + end - 1);
+	uint32		behind;
 
-	first.start -= b->seq;
-	last.start -= b->seq;
-	/* slice 'first', all between, slice 'last' */
-	if (Min(end, first.start + first.len) - start >= first.len / 2)
+	wear_slice(t, worn, b, start, end);
+	cut_worn(cuts, b, worn);
+	behind = worn->slice.start + worn->slice.len;
+	if (end <= behind)
+		return;
+	/* the last one, and all between */
+	wear_slice(t, worn, b, end - 1, end);
+	worn->gone = end - Max(behind, worn->slice.start);
+	if (behind < worn->slice.start)
 	{
-		cuts_add(cuts, b, first.start);
-		cuts_add(cuts, b, first.start + first.len);
+		cuts_add(cuts, b, behind);
+		cuts_add(cuts, b, worn->slice.start);
 	}
-	if (first.start + first.len < last.start)
-	{
-		cuts_add(cuts, b, first.start + first.len);
-		cuts_add(cuts, b, last.start);
-	}
-	if (end - Max(start, last.start) >= last.len / 2)
-	{
-		cuts_add(cuts, b, last.start);
-		cuts_add(cuts, b, last.start + last.len);
-	}
+	cut_worn(cuts, b, worn);
 }
 
 /* Free the slices of an extent that have no run any more. */
@@ -65,6 +89,7 @@ static void
 free_gaps(Tree *t, Limb *limb, Branch *b)
 {
 	Cuts		cuts = {0};
+	Worn		worn = {{0}};
 	Branch	  **parts;
 	uint32		pos = 0;
 
@@ -79,7 +104,7 @@ free_gaps(Tree *t, Limb *limb, Branch *b)
 		if (i < limb->nitems)
 			next = item->start;
 		if (next - pos > t->limits->longest)
-			cut_gap(t, &cuts, b, pos, next);
+			cut_gap(t, &cuts, &worn, b, pos, next);
 		if (i < limb->nitems)
 			pos = item->start + item->len;
 	}

@@ -3,7 +3,7 @@
  *	  Rows of a toast relation, any rows: values are read from them, whole and in parts,
  *	  their characters are counted, and they are verified.
  *
- * Links: tree/walk tree/names store/layout store/object store/slice store/cursor store/reader store/partial store/chars store/walk store/dictionary
+ * Links: tree/walk tree/names store/layout store/object store/kept store/slice store/cursor store/reader store/partial store/chars store/walk store/dictionary
  */
 #include "postgres.h"
 
