@@ -246,6 +246,7 @@ passes_rescan(CustomScanState *node)
 {
 	SlicedPasses *p = (SlicedPasses *) node;
 
+	/* of sides that were shared core's table is another partition's, but Gather's parameter has it made anew */
 	outerPlanState(p->join) = &p->outer->css.ss.ps;
 	p->is_done = false;
 	p->outer_is_done = false;

@@ -138,6 +138,9 @@ sliced_sides_end(SlicedPasses *p)
 	else
 		add_shares(&p->others, &s->workers);
 	SpinLockRelease(&s->mutex);
+	/* the leader may have taken no part */
+	if (p->others.rows > 0)
+		p->max_partitions = s->npartitions;
 	/* the files will be gone, and so will be this memory */
 	sliced_passes_reset(p);
 	p->sides = NULL;

@@ -52,13 +52,15 @@ done
 query='SELECT count(*), sum(a.id + b.id) FROM a JOIN b USING (k)'
 expected=$(sql -c "$query")
 # all rows are written, but for those of the outer side that the filter drops; those that are split count again
-try -c "EXPLAIN (ANALYZE, FORMAT JSON) $query" | python3 -c '
+for leader in on off; do
+    try -c "SET parallel_leader_participation = $leader" -c "EXPLAIN (ANALYZE, FORMAT JSON) $query" | python3 -c '
 import json, sys
 def find(plan):
     return plan if plan.get("Custom Plan Provider") == "Sliced Spill" else next(filter(None, map(find, plan.get("Plans", []))), None)
 node = find(json.load(sys.stdin)[0]["Plan"])
 print(node["Spilled Rows"] + node.get("Rows Removed by Bloom Filter", 0) >= 20000, node["Parallel Aware"], node["Partitions"] >= 8)' >"$PGS_TMP/explained"
-is "$(cat "$PGS_TMP/explained")" "True True True" "EXPLAIN counts the rows of all processes"
+    is "$(cat "$PGS_TMP/explained")" "True True True" "EXPLAIN counts the rows of all processes, the leader's part $leader"
+done
 is "$(try -c 'SET max_parallel_workers = 0' -c "$query")" "$expected" "there are no workers"
 is "$(try -c 'SET parallel_leader_participation = off' -c "$query")" "$expected" "the leader takes no part"
 is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE a.id < 0')" 0 "an empty side"
