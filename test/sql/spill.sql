@@ -180,7 +180,7 @@ SET sliced.temp_file_compression = lz4;
 BEGIN;
 DECLARE c NO SCROLL CURSOR FOR SELECT k, i, w FROM (SELECT k, i, w || '' AS w FROM long_rows OFFSET 0) q ORDER BY k, i;
 FETCH 1 FROM c \g /dev/null
-SELECT sum(total_bytes) < 6500000 AS few FROM pg_backend_memory_contexts;
+SELECT sum(total_bytes) < 4000000 AS few FROM pg_backend_memory_contexts WHERE name = 'sliced runs';
 FETCH ALL FROM c \g /dev/null
 COMMIT;
 SET work_mem = '64kB';
