@@ -32,8 +32,9 @@ typedef struct SlicedKept
 extern uint32 sliced_kept_read(const SlicedKept *kept, Oid objid, uint32 pos, uint32 end, char *dst);
 
 /*
- * The same of a slice that has byte 'pos' and was not kept.  If that is only a part of it, it
- * is kept now: as far as bytes before 'likely' need it, or all of it the second time.
+ * The same of a slice that has byte 'pos' and was not kept.  If only a part of it is wanted the
+ * slice is kept now: its bytes before 'likely' and some more, or all of them if the last load of
+ * this slice was too short.
  */
 extern SlicedDamage sliced_kept_load(SlicedKept *kept, Oid objid, const SlicedSlice *slice, uint32 pos,
 									 uint32 end, uint32 likely, char *dst, uint32 *n);

@@ -343,7 +343,7 @@ layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
 	return damage;
 }
 
-/* Read bytes [from, to), of which nothing is there but literal bytes of a flat value, from the pieces. */
+/* Read bytes [from, to) from the pieces.  None is there, except literal bytes of a flat value. */
 static SlicedDamage
 pieces_load(SlicedPartial *partial, Progress *progress, const SlicedPieces *pieces, uint32 from, uint32 to)
 {
