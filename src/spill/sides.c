@@ -21,6 +21,7 @@
 #include "storage/sharedfileset.h"
 #include "storage/spin.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 /* A process has so many partitions to take, or more, so that all end at about the same time. */
 #define PARTITIONS_EACH	4
