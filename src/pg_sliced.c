@@ -4,11 +4,13 @@
  */
 #include "postgres.h"
 
-#include "am/am.h"
-#include "am/kept_files.h"
-#include "am/retention.h"
+#include "am/heap_bridge.h"
 #include "base/counters.h"
 #include "base/settings.h"
+#include "decode/decoder.h"
+#include "decode/kept_files.h"
+#include "decode/late.h"
+#include "decode/retention.h"
 #include "fmgr.h"
 #include "plan/plan.h"
 #include "spill/spill.h"

@@ -22,7 +22,8 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "am/am.h"
+#include "am/foreign_toast.h"
+#include "am/row_version.h"
 #include "base/identity.h"
 #include "base/stop.h"
 #include "base/sweep.h"
@@ -75,7 +76,7 @@ sliced_slot_flatten(Relation rel, TupleTableSlot *slot)
 
 	flat = heap_form_tuple(desc, values, isnull);
 	flat->t_tableOid = RelationGetRelid(rel);
-	sliced_header_adopt(flat, tuple);
+	sliced_become_version(flat, tuple);
 	/* the slot takes a copy */
 	ExecForceStoreHeapTuple(flat, slot, false);
 	slot->tts_tid = flat->t_self;

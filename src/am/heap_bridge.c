@@ -21,10 +21,12 @@
  */
 #include "postgres.h"
 
-#include "am/am.h"
-#include "am/retention.h"
+#include "am/handler.h"
+#include "am/heap_bridge.h"
+#include "am/index_build.h"
 #include "base/invalidation.h"
 #include "base/stop.h"
+#include "decode/retention.h"
 #include "utils/rel.h"
 
 /* Innermost first. */

@@ -10,9 +10,11 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/sysattr.h"
-#include "am/am.h"
 #include "am/dying.h"
+#include "am/handler.h"
+#include "am/index_build.h"
 #include "base/stop.h"
 #include "catalog/index.h"
 #include "executor/executor.h"

@@ -17,16 +17,18 @@
 #include "postgres.h"
 
 #include "access/heaptoast.h"
-#include "am/am.h"
-#include "am/announce.h"
+#include "am/modify.h"
 #include "am/old_row.h"
-#include "am/row_toast.h"
-#include "am/train.h"
+#include "am/row_version.h"
 #include "base/identity.h"
 #include "base/options.h"
 #include "base/stop.h"
+#include "decode/announce.h"
+#include "decode/decoding.h"
 #include "executor/tuptable.h"
 #include "format/pointer.h"
+#include "learn/train.h"
+#include "row/toast.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -176,7 +178,7 @@ insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options
 			HeapTupleHeaderSetSpeculativeToken(rt.tuple->t_data, *spec_token);
 		insert_row(rel, &rt, cid, options, bistate);
 		SLICED_STOP("insert.row-inserted");
-		sliced_header_adopt(tuple, rt.tuple);
+		sliced_become_version(tuple, rt.tuple);
 		leave_work_context(work, old);
 	}
 	slot->tts_tid = tuple->t_self;
@@ -288,7 +290,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 			bool		should_free;
 			HeapTuple	tuple = ExecFetchSlotHeapTuple(slots[i], false, &should_free);
 
-			sliced_header_adopt(tuple, stored);
+			sliced_become_version(tuple, stored);
 			if (should_free)
 				pfree(tuple);
 			slots[i]->tts_tid = inserted[i]->tts_tid;
@@ -351,7 +353,7 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 
 	SLICED_STOP("update.before-row");
 	result = update_toasted(u, &rt);
-	sliced_header_adopt(newtup, rt.tuple);
+	sliced_become_version(newtup, rt.tuple);
 	if (u->row_length != NULL)
 		*u->row_length = rt.tuple->t_len;
 	SLICED_STOP("update.row-updated");
@@ -404,7 +406,7 @@ sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, Comman
 	if (oldtup != NULL && sliced_tuple_is_marked(oldtup->t_data))
 		ours = true;
 	else if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_row_is_oversized(rel, newtup))
-		ours = oldtup == NULL || sliced_may_take_row(rel, oldtup, options);
+		ours = oldtup == NULL || sliced_old_row_may_take(rel, oldtup, options);
 
 	if (!ours)
 		result = update_row(&u, newtup);

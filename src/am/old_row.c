@@ -14,18 +14,35 @@
  * set, and the next transaction that locks the row finds it.
  *
  * Each change is logged as an image of the page: core has no record that would do.
+ *
+ * The old version of a row of core's that gets its first value of ours must be marked, or
+ * heapam would call core's toaster.  To us a marked row of core's is the same row as before,
+ * so a rollback may leave it marked.  To heap it is not the same.  So rows are marked only
+ * after the table's adoption has committed (admin/adopt.c); the image of the page that we
+ * log follows that commit in the WAL, so no crash keeps the mark and loses the adoption.
+ *
+ * An update or delete depends on whether the row is marked.  It locks a row of core's
+ * before it looks.  Who marks a row holds its lock, and marks other rows of the page
+ * only if no transaction has locked them.  So no row is marked between that look and
+ * what heapam does.  Readers do not lock: a scan that may return the whole tuple copies
+ * it first (scan.c).
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/xact.h"
 #include "access/xloginsert.h"
-#include "am/am.h"
 #include "am/old_row.h"
+#include "base/compat.h"
 #include "base/identity.h"
 #include "base/stop.h"
+#include "decode/decoding.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 /* ---- looking ---- */
 
@@ -145,6 +162,33 @@ end_change(Relation rel, Buffer buffer)
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
+}
+
+/* Has this transaction changed the table's entry in pg_class? */
+static bool
+catalog_entry_is_new(Relation rel)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(rel)));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", RelationGetRelid(rel));
+	result = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* New values of a decoded transaction are core's, and so is its old row's identity. */
+bool
+sliced_old_row_may_take(Relation rel, HeapTuple tuple, uint32 options)
+{
+	if (sliced_toast_is_foreign(rel) || catalog_entry_is_new(rel))
+		return false;
+	if ((options & TABLE_UPDATE_NO_LOGICAL) != 0)
+		return true;
+	return !sliced_is_decoded(rel) &&
+		!(sliced_hides_slices(rel) && !sliced_announces_values(rel) &&
+		  sliced_identity_needs_values(rel, tuple));
 }
 
 /* Is this a row of core's that is there for all, and that no transaction has locked? */

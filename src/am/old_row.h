@@ -35,6 +35,9 @@ extern bool sliced_old_row_may_change(Relation rel, HeapTuple row);
 extern TM_Result sliced_old_row_lock_and_look(Relation rel, HeapTuple *row, LockTupleMode mode,
 											  CommandId cid, bool wait, TM_FailureData *tmfd);
 
+/* May an update mark this row of core's? */
+extern bool sliced_old_row_may_take(Relation rel, HeapTuple tuple, uint32 options);
+
 /*
  * Mark the row of core's at 'tid', which the caller has locked, where it is; it says the
  * same as before.  Other rows of the page that are free become ours with it.

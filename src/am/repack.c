@@ -11,7 +11,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "am/am.h"
+#include "am/modify.h"
+#include "am/repack.h"
 #include "commands/progress.h"
 #include "executor/executor.h"
 #include "miscadmin.h"

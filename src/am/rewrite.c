@@ -29,10 +29,12 @@
 #include "access/rewriteheap.h"
 #include "access/transam.h"
 #include "access/xact.h"
-#include "am/am.h"
 #include "am/dying.h"
-#include "am/row_toast.h"
-#include "am/train.h"
+#include "am/foreign_toast.h"
+#include "am/heap_bridge.h"
+#include "am/repack.h"
+#include "am/rewrite.h"
+#include "am/row_version.h"
 #include "base/counters.h"
 #include "base/identity.h"
 #include "base/options.h"
@@ -41,8 +43,10 @@
 #include "catalog/index.h"
 #include "commands/progress.h"
 #include "format/pointer.h"
+#include "learn/train.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "row/toast.h"
 #include "storage/bufmgr.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -272,7 +276,7 @@ sort_row(Rewrite *rw, Tuplesortstate *sort, HeapTuple tuple)
 		if (fetch_dying_values(rw, tuple, rw->sort_columns))
 		{
 			copy = heap_form_tuple(desc, rw->values, rw->isnull);
-			sliced_header_adopt(copy, tuple);
+			sliced_become_version(copy, tuple);
 		}
 	}
 	MemoryContextSwitchTo(old);

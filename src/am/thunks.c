@@ -8,11 +8,16 @@
  */
 #include "postgres.h"
 
-#include "am/am.h"
-#include "am/kept_files.h"
-#include "am/retention.h"
+#include "am/foreign_toast.h"
+#include "am/handler.h"
+#include "am/modify.h"
+#include "am/rewrite.h"
+#include "am/scan.h"
+#include "am/thunks.h"
 #include "base/stop.h"
 #include "commands/vacuum.h"
+#include "decode/kept_files.h"
+#include "decode/retention.h"
 
 /* ---- rows in ---- */
 

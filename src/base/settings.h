@@ -6,7 +6,7 @@
 #define SLICED_BASE_SETTINGS_H
 
 /*
- * How values of logically logged tables are written: see am/decoding.c.
+ * How values of logically logged tables are written: see decode/decoding.c.
  */
 typedef enum SlicedDecoding
 {

@@ -16,7 +16,7 @@
  * anywhere else above the access method, it is the other way round.  A row with
  * HEAP_HASEXTERNAL and no marker has core's pointers only, and core looks after them.
  * A marked row may have core's too, and whoever writes or deletes it looks after all:
- * a row of core's that is marked instead of flagged is the same row (am/adopt.c).
+ * a row of core's that is marked instead of flagged is the same row (admin/adopt.c).
  */
 #ifndef SLICED_FORMAT_POINTER_H
 #define SLICED_FORMAT_POINTER_H

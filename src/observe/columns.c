@@ -5,9 +5,9 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "base/settings.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "base/settings.h"
 #include "codec/codec.h"
 #include "fmgr.h"
 #include "funcapi.h"

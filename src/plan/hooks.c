@@ -9,7 +9,7 @@
  */
 #include "postgres.h"
 
-#include "am/am.h"
+#include "am/heap_bridge.h"
 #include "base/compat.h"
 #include "executor/executor.h"
 #include "optimizer/planner.h"

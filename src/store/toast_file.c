@@ -85,7 +85,7 @@ sliced_toast_file_enter(const SlicedToastFile *file)
 	copy_relation(&entered.table, &entered.table_entry, entered.of_core, &file->table);
 	entered.table.rd_id = file->toastrelid;
 
-	/* what is read stays as long as rows of catalogs do: see am/retention.c */
+	/* what is read stays as long as rows of catalogs do: see decode/retention.c */
 	entered.options.user_catalog_table = true;
 	entered.options.fillfactor = HEAP_DEFAULT_FILLFACTOR;
 	SET_VARSIZE(&entered.options, sizeof(StdRdOptions));

@@ -16,9 +16,9 @@
 #include "toaster/subscript.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
-#include "value/same_bytes.h"
 #include "value/document.h"
 #include "value/result.h"
+#include "value/same_bytes.h"
 
 static SlicedDocument *
 document_of_argument(FunctionCallInfo fcinfo, int arg)

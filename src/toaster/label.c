@@ -13,9 +13,9 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "base/locks.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/locks.h"
 #include "base/settings.h"
 #include "base/stop.h"
 #include "catalog/objectaddress.h"

@@ -1,0 +1,155 @@
+/*
+ * train.c
+ *	  sliced.train(): dictionaries at the user's wish.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "base/compat.h"
+#include "base/identity.h"
+#include "base/locks.h"
+#include "base/settings.h"
+#include "catalog/pg_class.h"
+#include "commands/tablecmds.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "learn/train.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
+
+/* Train for a column and show what came of it. */
+static void
+train_and_show(ReturnSetInfo *rsinfo, Relation rel, int attno, const SlicedColumn *column)
+{
+	SlicedWriter *writer;
+	SlicedEntry entry;
+	char	   *bytes = sliced_train_column(rel, GetLatestSnapshot(), attno, column, &entry);
+	Datum		values[8];
+	bool		nulls[8] = {false};
+
+	if (bytes != NULL)
+	{
+		writer = sliced_dictionary_writer(rel);
+		sliced_dictionary_add(writer, attno, &entry, bytes);
+		sliced_writer_close(writer);
+	}
+	values[0] = ObjectIdGetDatum(RelationGetRelid(rel));
+	values[1] = NameGetDatum(&TupleDescAttr(RelationGetDescr(rel), attno - 1)->attname);
+	values[2] = ObjectIdGetDatum(entry.id);
+	values[3] = Int32GetDatum(entry.samples);
+	values[4] = Int32GetDatum(entry.len);
+	values[5] = Int64GetDatum(entry.raw);
+	values[6] = Int64GetDatum(entry.before);
+	values[7] = Int64GetDatum(entry.after);
+	nulls[2] = nulls[4] = bytes == NULL;
+	nulls[5] = nulls[6] = nulls[7] = entry.raw == 0;
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* The column is named: why can it have no dictionary? */
+static void
+complain_of_column(Relation rel, int attno)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
+	SlicedColumn column;
+
+	if (att->attlen != -1)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("column \"%s\" cannot have a dictionary", NameStr(att->attname)),
+				errdetail("Values of type %s are short and always stay in their row.",
+						  format_type_be(att->atttypid)));
+	column = sliced_column(rel, attno);
+	if (column.dictionary == SLICED_DICTIONARY_OFF)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("dictionaries are off for column \"%s\"", NameStr(att->attname)),
+				errhint("Option \"dictionary\" and setting sliced.dictionary decide that; sliced.columns shows what holds."));
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("column \"%s\" cannot have a dictionary with compression %s",
+				   NameStr(att->attname), sliced_codec_get(column.compression.codec)->name),
+			errhint("Use compression lz4 or zstd."));
+}
+
+/* 'column' may be NULL: all that can have one. */
+static void
+train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
+{
+	int			only = column_name == NULL ? 0 : get_attnum(RelationGetRelid(rel), column_name);
+
+	if (column_name != NULL && only <= 0)
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("column \"%s\" of relation \"%s\" does not exist", column_name,
+					   RelationGetRelationName(rel)));
+	/* what another session is adding decides what is worth it here */
+	sliced_own_lock_take(SLICED_LOCK_DIRECTORY, rel->rd_rel->reltoastrelid, true);
+	for (int attno = 1; attno <= RelationGetDescr(rel)->natts; attno++)
+	{
+		SlicedColumn column;
+
+		if (only != 0 && only != attno)
+			continue;
+		if (sliced_wants_dictionary(rel, attno, &column))
+			train_and_show(rsinfo, rel, attno, &column);
+		else if (only != 0)
+			complain_of_column(rel, attno);
+	}
+}
+
+/* Can the table have dictionaries?  Reports why not; false if it is one of many. */
+static bool
+check_table(Relation rel, bool is_partition)
+{
+	const char *name = RelationGetRelationName(rel);
+
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		return false;
+	if (RELATION_IS_OTHER_TEMP(rel))
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("\"%s\" is a temporary table of another session", name));
+	if (sliced_is_ours(rel) && rel->rd_rel->relkind != RELKIND_TOASTVALUE)
+	{
+		if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_toast_is_foreign(rel))
+			ereport(ERROR,
+					errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("toast relation of \"%s\" does not have access method \"sliced\"", name),
+					errhint("VACUUM FULL repairs that."));
+		return OidIsValid(rel->rd_rel->reltoastrelid);
+	}
+	if (!is_partition)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a sliced table", name),
+				errhint("sliced.adopt() makes it one."));
+	return false;
+}
+
+PG_FUNCTION_INFO_V1(sliced_train);
+
+Datum
+sliced_train(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("table must not be null"));
+	sliced_refuse_read_only("sliced.train()");
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, sliced_relation_lock_tree(PG_GETARG_OID(0), SLICED_OWNER, RowExclusiveLock))
+	{
+		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
+
+		if (check_table(rel, lfirst_oid(lc) != PG_GETARG_OID(0)))
+			train_table(rsinfo, rel, PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)));
+		relation_close(rel, NoLock);
+	}
+	return (Datum) 0;
+}

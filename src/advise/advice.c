@@ -1,0 +1,349 @@
+/*
+ * advice.c
+ *	  What to do with a table, in SQL, what that will bring, or to leave it.
+ */
+#include "postgres.h"
+
+#include "advise/advice.h"
+#include "base/identity.h"
+#include "base/settings.h"
+#include "catalog/pg_class.h"
+#include "codec/codec.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* What saves less than this is not worth the trouble ... */
+#define WORTH_IT		0.10
+
+/* ... and what saves less than this more is not worth slower reads. */
+#define MUCH_BETTER		0.10
+
+/* So much more than what is there would take if it were written anew is much ... */
+#define MUCH_SPACE		1.3
+
+/* ... from so many bytes. */
+#define MANY_BYTES		(1024 * 1024)
+
+/* Values that are near the end of what PostgreSQL can store; ids that are near the end of theirs. */
+#define NEAR_LIMIT		(512.0 * 1024 * 1024)
+#define NEAR_LAST_ID	(PG_UINT32_MAX / 2)
+
+/* A column is mentioned if it has this part of what the values take. */
+#define SHARE_OF_COLUMN	0.1
+
+typedef struct Advice
+{
+	const SlicedUsage *usage;
+	const SlicedEstimate *e;
+	Relation	rel;
+	bool		is_ours;
+	const char *qualified;		/* its name */
+	const char *name;			/* the same as a literal */
+	List	   *rows;			/* SlicedAdvice */
+} Advice;
+
+/* Add a row; 'attno' 0: of the whole table; 'now' and 'then' in bytes, 0: not known. */
+static void
+say(Advice *a, int attno, const char *topic, const char *text, double now, double then,
+	const char *sql)
+{
+	SlicedAdvice *row = palloc(sizeof(SlicedAdvice));
+
+	*row = (SlicedAdvice) {attno, topic, text, now, then, sql};
+	a->rows = lappend(a->rows, row);
+}
+
+char *
+sliced_pretty_bytes(double bytes)
+{
+	return TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes)));
+}
+
+/* ---- choices ---- */
+
+/* How much slower to read are values outside: less is better, as we have measured it. */
+static int
+slowness(const SlicedChoice *choice)
+{
+	return (choice->codec == SLICED_CODEC_ZSTD ? 2 : 0) + choice->dictionary +
+		(choice->level > sliced_zstd_level ? 2 : 0);
+}
+
+/* The fastest to read of those that are about as small as the smallest; of any target, or none. */
+static const SlicedEstimated *
+best_choice(const SlicedEstimate *e, bool with_target)
+{
+	const SlicedEstimated *best = NULL;
+	double		smallest = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < e->nchoices; i++)
+		{
+			const SlicedEstimated *this = &e->choices[i];
+
+			/* who has pglz has no reason to ask for it */
+			if (this->choice.codec == SLICED_CODEC_PGLZ || with_target != (this->choice.target != 0))
+				continue;
+			if (pass == 0)
+				smallest = smallest == 0 ? this->bytes : Min(smallest, this->bytes);
+			else if (this->bytes * (1 - MUCH_BETTER) <= smallest &&
+					 (best == NULL || slowness(&this->choice) < slowness(&best->choice)))
+				best = this;
+		}
+	return best;
+}
+
+/* The column that has most of what can be compressed; 0 if none has any. */
+static int
+main_column(const SlicedEstimate *e)
+{
+	int			most = 0;
+
+	for (int i = 0; i < RelationGetDescr(e->rel)->natts; i++)
+	{
+		SlicedColumnSources from;
+
+		if (e->columns[i].raw == 0 || (most > 0 && e->columns[i].raw <= e->columns[most - 1].raw))
+			continue;
+		(void) sliced_column_explain(e->rel, i + 1, &from);
+		if (from.codec_from.origin != SLICED_FROM_STORAGE)
+			most = i + 1;
+	}
+	return most;
+}
+
+const SlicedEstimated *
+sliced_present_choice(const SlicedEstimate *e)
+{
+	int			attno = main_column(e);
+	SlicedCompression present;
+
+	if (!sliced_is_ours(e->rel) || attno == 0)
+		return NULL;
+	present = sliced_column(e->rel, attno).compression;
+	for (int i = 0; i < e->nchoices; i++)
+	{
+		const SlicedChoice *choice = &e->choices[i].choice;
+
+		if (choice->codec == present.codec && choice->target == 0 &&
+			(choice->level == 0 || choice->level == present.level) &&
+			choice->dictionary == (present.dictionary.id != 0))
+			return &e->choices[i];
+	}
+	return NULL;
+}
+
+static char *
+describe(const SlicedChoice *choice)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, sliced_codec_get(choice->codec)->name);
+	if (choice->level > sliced_zstd_level)
+		appendStringInfo(&text, " of level %d", choice->level);
+	if (choice->dictionary)
+		appendStringInfoString(&text, " with a dictionary");
+	return text.data;
+}
+
+/* ---- SQL ---- */
+
+/* Options that a column is to have, with the toaster that its label names. */
+static void
+add_label(StringInfo sql, const Advice *a, int i, const SlicedChoice *choice)
+{
+	SlicedColumnSources from;
+
+	(void) sliced_column_explain(a->rel, i + 1, &from);
+	if (from.codec_from.origin == SLICED_FROM_STORAGE)
+		return;
+	appendStringInfo(sql, "SELECT sliced.alter_column(%s, %s, '", a->name,
+					 quote_literal_cstr(NameStr(TupleDescAttr(RelationGetDescr(a->rel), i)->attname)));
+	if (from.toaster_from.origin == SLICED_FROM_COLUMN_LABEL)
+		appendStringInfo(sql, "toaster=%s, ", NameStr(from.toaster));
+	appendStringInfo(sql, "compression=%s", sliced_codec_get(choice->codec)->name);
+	if (choice->level > sliced_zstd_level)
+		appendStringInfo(sql, ", level=%d", choice->level);
+	if (choice->dictionary)
+		appendStringInfoString(sql, ", dictionary=auto");
+	appendStringInfoString(sql, "');\n");
+}
+
+/* How to come to this choice. */
+static char *
+way_to(const Advice *a, const SlicedEstimated *to)
+{
+	StringInfoData sql;
+	double		all = 0;
+
+	initStringInfo(&sql);
+	if (!a->is_ours)
+		appendStringInfo(&sql, "SELECT sliced.adopt(%s);\n", a->name);
+	if (to->choice.target != 0)
+		appendStringInfo(&sql, "ALTER %s %s SET (toast_tuple_target = %d);\n",
+						 a->rel->rd_rel->relkind == RELKIND_MATVIEW ? "MATERIALIZED VIEW" : "TABLE",
+						 a->qualified, to->choice.target);
+	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
+		all += to->column_bytes[i];
+	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
+		if (to->column_bytes[i] >= SHARE_OF_COLUMN * all)
+			add_label(&sql, a, i, &to->choice);
+	if (to->choice.dictionary)
+		appendStringInfo(&sql, "SELECT * FROM sliced.train(%s);\n", a->name);
+	appendStringInfo(&sql, "VACUUM (FULL, ANALYZE) %s;  -- locks the table; CALL sliced.convert(%s) does not, and leaves the space to new rows",
+					 a->qualified, a->name);
+	return sql.data;
+}
+
+/* ---- what there is to say ---- */
+
+/* What the table would take written anew as it is, if that is less than it takes. */
+static double
+as_it_is(const Advice *a)
+{
+	const SlicedEstimated *present = sliced_present_choice(a->e);
+	double		anew = present != NULL ? present->bytes : a->e->as_heap;
+
+	return anew > 0 ? Min(anew, a->e->bytes) : a->e->bytes;
+}
+
+/* Smaller with other settings? */
+static void
+advise_storage(Advice *a)
+{
+	const SlicedEstimate *e = a->e;
+	const SlicedEstimated *best = best_choice(e, false);
+	const SlicedEstimated *best_short = best_choice(e, true);
+	double		least = as_it_is(a);
+
+	if (best == NULL)
+		return;
+	/* of what is there some is empty: that is for advise_space() to say */
+	if (best->bytes <= least * (1 - WORTH_IT))
+	{
+		say(a, 0, "storage",
+			psprintf("%s takes %s instead of %s%s", describe(&best->choice),
+					 sliced_pretty_bytes(best->bytes), sliced_pretty_bytes(least),
+					 least < e->bytes * (1 - WORTH_IT) ? ", to which VACUUM FULL alone would bring it" : ""),
+			e->bytes, best->bytes, way_to(a, best));
+		least = best->bytes;
+	}
+	if (best_short != NULL && best_short->bytes <= least * (1 - WORTH_IT))
+		say(a, 0, "short rows",
+			psprintf("%s takes %s if short values are moved out of their rows as well; scans that read them are slower then, others faster",
+					 describe(&best_short->choice), sliced_pretty_bytes(best_short->bytes)),
+			e->bytes, best_short->bytes, way_to(a, best_short));
+}
+
+/* Is much of it empty, dead or in core's format? */
+static void
+advise_space(Advice *a)
+{
+	const SlicedEstimate *e = a->e;
+	double		least = as_it_is(a);
+
+	if (a->is_ours && e->core_outside > WORTH_IT * e->bytes)
+		say(a, 0, "convert",
+			psprintf("%s of values are in the format of heap, from before the table was adopted",
+					 sliced_pretty_bytes(e->core_outside)),
+			e->core_outside, 0, psprintf("CALL sliced.convert(%s);", a->name));
+	if (e->bytes > MUCH_SPACE * least && e->bytes - least > MANY_BYTES)
+		say(a, 0, "space",
+			psprintf("about %s is free, dead, or fragments: new rows will use it; VACUUM FULL gives it back, and locks the table",
+					 sliced_pretty_bytes(e->bytes - least)),
+			e->bytes, least, psprintf("VACUUM (FULL, ANALYZE) %s;", a->qualified));
+}
+
+/* Do statements read or change parts of values? */
+static void
+advise_parts(Advice *a)
+{
+	const SlicedEstimate *e = a->e;
+
+	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
+	{
+		const SlicedEstimateColumn *column = &e->columns[i];
+		SlicedUsed	used;
+
+		if (a->is_ours || column->outside == 0)
+			continue;
+		used = sliced_usage_of(a->usage, RelationGetRelid(a->rel), i + 1);
+		if (used.reads + used.changes == 0)
+			continue;
+		say(a, i + 1, "parts",
+			psprintf("%.0f calls of statements have read parts of values, %.0f have changed some, in %.0f ms; of %.0f values of %s on average %.0f are outside their rows, where only the part would be read or written; most of the time: %s",
+					 used.reads, used.changes, used.ms, column->values,
+					 sliced_pretty_bytes(column->raw / Max(column->values, 1)), column->outside, used.longest),
+			0, 0, psprintf("SELECT sliced.adopt(%s);", a->name));
+	}
+}
+
+/* Is something near its end? */
+static void
+advise_limits(Advice *a)
+{
+	double		outside = 0;
+
+	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
+	{
+		const SlicedEstimateColumn *column = &a->e->columns[i];
+
+		outside += column->outside;
+		if (column->longest >= NEAR_LIMIT)
+			say(a, i + 1, "limit",
+				psprintf("a value has %s: none can have more than 1 GB", sliced_pretty_bytes(column->longest)),
+				column->longest, 0, NULL);
+	}
+	if (outside >= NEAR_LAST_ID)
+		say(a, 0, "ids",
+			psprintf("%.0f values are outside their rows; a table has ids for 4,294,967,296, and looks longer and longer for a free one: partition it",
+					 outside),
+			0, 0, NULL);
+}
+
+/* Nothing so far: why? */
+static void
+advise_to_leave(Advice *a)
+{
+	const SlicedEstimate *e = a->e;
+	const SlicedEstimated *best = best_choice(e, false);
+	double		outside = 0;
+
+	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
+		outside += e->columns[i].outside;
+	if (!a->is_ours && outside > 0 && !a->usage->known)
+		say(a, 0, "leave",
+			psprintf("leave it, unless statements read or change parts of the %.0f values outside their rows: pg_stat_statements would tell",
+					 outside),
+			e->bytes, best == NULL ? 0 : best->bytes, NULL);
+	else
+		say(a, 0, "leave",
+			e->raw == 0 ? "leave it: there is nothing that could be stored otherwise" :
+			outside == 0 ? "leave it: all values are in their rows, and would stay there" :
+			"leave it: other settings would save less than a tenth",
+			e->bytes, best == NULL ? 0 : best->bytes, NULL);
+}
+
+List *
+sliced_advice(const SlicedEstimate *e, const SlicedUsage *usage)
+{
+	Advice		a = {
+		.usage = usage,
+		.e = e,
+		.rel = e->rel,
+		.is_ours = sliced_is_ours(e->rel),
+		.qualified = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(e->rel)),
+												RelationGetRelationName(e->rel))
+	};
+
+	a.name = quote_literal_cstr(a.qualified);
+	advise_storage(&a);
+	advise_space(&a);
+	advise_parts(&a);
+	advise_limits(&a);
+	if (a.rows == NIL)
+		advise_to_leave(&a);
+	return a.rows;
+}

@@ -1,0 +1,117 @@
+/*
+ * advise.c
+ *	  sliced.advise(): what to do with tables.
+ */
+#include "postgres.h"
+
+#include "advise/advice.h"
+#include "advise/survey.h"
+#include "advise/usage.h"
+#include "commands/dbcommands.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#define COLUMNS		7
+
+/* Temporary files of a database are worth a word once they have been as large as this. */
+#define TEMPORARY_MUCH	(1024.0 * 1024 * 1024)
+
+/* pg_stat_statements is asked in this part of the time. */
+#define ASK_UNTIL	0.2
+
+typedef struct Advising
+{
+	ReturnSetInfo *result;
+	const SlicedUsage *usage;
+} Advising;
+
+static void
+put_bytes(Datum *values, bool *nulls, int i, double bytes)
+{
+	values[i] = Int64GetDatum((int64) bytes);
+	nulls[i] = bytes <= 0;
+}
+
+/* Of a table, or of the database if 'rel' is NULL. */
+static void
+put_advice(const Advising *advising, Relation rel, const SlicedAdvice *advice)
+{
+	Datum		values[COLUMNS] = {0};
+	bool		nulls[COLUMNS] = {false};
+
+	nulls[0] = rel == NULL;
+	if (rel != NULL)
+		values[0] = ObjectIdGetDatum(RelationGetRelid(rel));
+	nulls[1] = advice->attno == 0;
+	if (advice->attno != 0)
+		values[1] = NameGetDatum(&TupleDescAttr(RelationGetDescr(rel), advice->attno - 1)->attname);
+	values[2] = CStringGetTextDatum(advice->topic);
+	values[3] = CStringGetTextDatum(advice->text);
+	put_bytes(values, nulls, 4, advice->now);
+	put_bytes(values, nulls, 5, advice->then);
+	nulls[6] = advice->sql == NULL;
+	if (advice->sql != NULL)
+		values[6] = CStringGetTextDatum(advice->sql);
+	tuplestore_putvalues(advising->result->setResult, advising->result->setDesc, values, nulls);
+}
+
+static void
+advise_table(const SlicedEstimate *e, void *arg)
+{
+	const Advising *advising = arg;
+	ListCell   *lc;
+
+	foreach(lc, sliced_advice(e, advising->usage))
+		put_advice(advising, e->rel, lfirst(lc));
+}
+
+/* What statements of this database have written because their memory was full. */
+static void
+advise_database(const Advising *advising)
+{
+	SlicedAdvice advice = {.topic = "temporary files"};
+	const char *setting = GetConfigOption("sliced.temp_file_compression", true, false);
+
+	advice.now = DatumGetInt64(DirectFunctionCall1(pg_stat_get_db_temp_bytes, ObjectIdGetDatum(MyDatabaseId)));
+	if (advice.now < TEMPORARY_MUCH || setting == NULL || strcmp(setting, "off") != 0)
+		return;
+	advice.text = psprintf("%s of temporary files since statistics were reset: those of joins, groups and sorts can be "
+						   "compressed, in sessions that load pg_sliced", sliced_pretty_bytes(advice.now));
+	advice.sql = psprintf("ALTER DATABASE %s SET sliced.temp_file_compression = 'auto'",
+						  quote_identifier(get_database_name(MyDatabaseId)));
+	put_advice(advising, NULL, &advice);
+}
+
+PG_FUNCTION_INFO_V1(sliced_advise);
+
+Datum
+sliced_advise(PG_FUNCTION_ARGS)
+{
+	TimestampTz began = GetCurrentTimestamp();
+	Advising	advising = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	SlicedSurvey survey = {.visit = advise_table, .arg = &advising};
+
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("max_time must not be null"));
+	survey.deadline = sliced_deadline(PG_GETARG_INTERVAL_P(1));
+	InitMaterializedSRF(fcinfo, 0);
+	advising.usage = sliced_usage(began + (survey.deadline - began) * ASK_UNTIL);
+	if (PG_ARGISNULL(0))
+	{
+		sliced_survey_all(&survey);
+		advise_database(&advising);
+	}
+	else
+		sliced_survey_relation(&survey, PG_GETARG_OID(0));
+	return (Datum) 0;
+}

@@ -1,0 +1,231 @@
+/*
+ * report.c
+ *	  sliced.report(): a page of HTML that shows where the space of large values is, what
+ *	  would make it less, and what changes have cost.
+ *
+ * It is one file, that needs no other and no script.  It is well-formed XML as well.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/relation.h"
+#include "advise/html.h"
+#include "advise/report.h"
+#include "advise/survey.h"
+#include "base/identity.h"
+#include "codec/codec.h"
+#include "commands/dbcommands.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+/* pg_stat_statements is asked in this part of the time. */
+#define ASK_UNTIL	0.2
+
+/* ---- what there is to show ---- */
+
+static double
+index_bytes(Relation rel)
+{
+	double		bytes = 0;
+	ListCell   *lc;
+
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		bytes += RelationGetNumberOfBlocks(index) * (double) BLCKSZ;
+		index_close(index, AccessShareLock);
+	}
+	return bytes;
+}
+
+static char *
+choice_name(const SlicedChoice *choice)
+{
+	StringInfoData name;
+
+	initStringInfo(&name);
+	appendStringInfoString(&name, sliced_codec_get(choice->codec)->name);
+	if (choice->level != 0)
+		appendStringInfo(&name, " %d", choice->level);
+	if (choice->dictionary)
+		appendStringInfoString(&name, ", dictionary");
+	if (choice->target != 0)
+		appendStringInfoString(&name, ", short rows too");
+	return name.data;
+}
+
+static void
+copy_choices(SlicedReportTable *table, const SlicedEstimate *e)
+{
+	const SlicedEstimated *present = sliced_present_choice(e);
+
+	table->nchoices = e->nchoices;
+	table->choices = palloc(e->nchoices * sizeof(SlicedReportChoice));
+	for (int i = 0; i < e->nchoices; i++)
+		table->choices[i] = (SlicedReportChoice) {
+			.name = choice_name(&e->choices[i].choice),
+			.bytes = e->choices[i].bytes,
+			.read_rate = e->choices[i].read_rate,
+			.is_present = &e->choices[i] == present
+		};
+}
+
+static void
+copy_columns(SlicedReportTable *table, const SlicedEstimate *e)
+{
+	TupleDesc	desc = RelationGetDescr(e->rel);
+
+	table->columns = palloc(desc->natts * sizeof(SlicedReportColumn));
+	for (int i = 0; i < desc->natts; i++)
+		if (e->columns[i].raw > 0)
+			table->columns[table->ncolumns++] = (SlicedReportColumn) {
+				.name = pstrdup(NameStr(TupleDescAttr(desc, i)->attname)),
+				.is = e->columns[i]
+			};
+}
+
+static char *
+field(MemoryContext mcxt, uint64 row, int column)
+{
+	char	   *value = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+
+	return MemoryContextStrdup(mcxt, value != NULL ? value : "");
+}
+
+/* Those that the table has in use.  Its lock is ours already: nobody keeps us waiting. */
+static void
+copy_dictionaries(SlicedReportTable *table)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	char	   *sql = psprintf("SELECT \"column\", pg_size_pretty(bytes::int8), samples, trained_at::date, round(100 * saves)"
+							   " FROM sliced.table_dictionaries(%u) WHERE in_use ORDER BY 1", table->relid);
+
+	if (SPI_connect() != SPI_OK_CONNECT || SPI_execute(sql, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read sliced.table_dictionaries");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		SlicedReportDictionary *dictionary = MemoryContextAlloc(mcxt, sizeof(SlicedReportDictionary));
+		MemoryContext old;
+
+		*dictionary = (SlicedReportDictionary) {
+			field(mcxt, i, 1), field(mcxt, i, 2), field(mcxt, i, 3), field(mcxt, i, 4), field(mcxt, i, 5)
+		};
+		old = MemoryContextSwitchTo(mcxt);
+		table->dictionaries = lappend(table->dictionaries, dictionary);
+		MemoryContextSwitchTo(old);
+	}
+	SPI_finish();
+}
+
+static void
+add_table(const SlicedEstimate *e, void *arg)
+{
+	SlicedReport *report = arg;
+	SlicedReportTable *table = palloc0(sizeof(SlicedReportTable));
+	Relation	rel = e->rel;
+	Datum		toastrelid = ObjectIdGetDatum(rel->rd_rel->reltoastrelid);
+	ListCell   *lc;
+
+	table->relid = RelationGetRelid(rel);
+	table->name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+											 RelationGetRelationName(rel));
+	table->is_ours = sliced_is_ours(rel);
+	table->rows = RelationGetNumberOfBlocks(rel) * (double) BLCKSZ;
+	table->outside = e->bytes - table->rows;
+	table->indexes = index_bytes(rel);
+	table->raw = e->raw;
+	table->nrows = e->rows;
+	table->dead = DatumGetInt64(DirectFunctionCall1(pg_stat_get_dead_tuples, toastrelid));
+	table->live = DatumGetInt64(DirectFunctionCall1(pg_stat_get_live_tuples, toastrelid));
+	copy_columns(table, e);
+	copy_choices(table, e);
+	if (table->is_ours)
+		copy_dictionaries(table);
+	table->then = e->bytes;
+	table->advice = sliced_advice(e, report->usage);
+	foreach(lc, table->advice)
+	{
+		const SlicedAdvice *advice = lfirst(lc);
+
+		if (advice->sql != NULL && advice->then > 0)
+			table->then = Min(table->then, advice->then);
+	}
+	report->tables = lappend(report->tables, table);
+}
+
+SlicedReportTable *
+sliced_report_table(const SlicedReport *report, Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, report->tables)
+		if (((SlicedReportTable *) lfirst(lc))->relid == relid)
+			return lfirst(lc);
+	return NULL;
+}
+
+/* ---- the page ---- */
+
+static void
+draw(StringInfo page, const SlicedReport *report)
+{
+	char	   *database = get_database_name(MyDatabaseId);
+	TimestampTz now = GetCurrentTimestamp();
+
+	appendStringInfoString(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+						   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n");
+	sliced_html_element(page, "title", NULL, psprintf("pg_sliced: %s", database));
+	appendStringInfo(page, "\n<style>\n%s</style>\n</head>\n<body>\n", sliced_report_style);
+	sliced_html_element(page, "h1", NULL, psprintf("Large values in %s", database));
+	appendStringInfoString(page, "\n<p class=\"note\">");
+	sliced_html_text(page, psprintf("%s, PostgreSQL %s. ", timestamptz_to_str(now - now % USECS_PER_SEC),
+									GetConfigOption("server_version", false, false)));
+	appendStringInfoString(page, "Sizes that are estimates come from pages all over a table, stored on trial.</p>\n");
+	sliced_report_summary(page, report);
+	sliced_report_advice(page, report);
+	sliced_report_tables(page, report);
+	sliced_report_choices(page, report);
+	sliced_report_places(page, report);
+	sliced_report_changes(page, report);
+	sliced_report_dictionaries(page, report);
+	appendStringInfoString(page, "</body>\n</html>");
+}
+
+PG_FUNCTION_INFO_V1(sliced_report);
+
+Datum
+sliced_report(PG_FUNCTION_ARGS)
+{
+	TimestampTz began = GetCurrentTimestamp();
+	SlicedReport report = {.tables = NIL};
+	SlicedSurvey survey = {.visit = add_table, .arg = &report};
+	MemoryContext caller = CurrentMemoryContext;
+	StringInfoData page;
+	int			level;
+
+	survey.deadline = sliced_deadline(PG_GETARG_INTERVAL_P(0));
+	report.usage = sliced_usage(began + (survey.deadline - began) * ASK_UNTIL);
+	/* that analyzed statements, with the user's search_path; nothing else needs it */
+	level = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	sliced_survey_all(&survey);
+
+	initStringInfo(&page);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	MemoryContextSwitchTo(caller);
+	draw(&page, &report);
+	SPI_finish();
+	AtEOXact_GUC(false, level);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(page.data, page.len));
+}

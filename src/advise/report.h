@@ -1,0 +1,84 @@
+/*
+ * report.h
+ *	  What sliced.report() has found, and the sections of the page that show it.
+ */
+#ifndef SLICED_ADVISE_REPORT_H
+#define SLICED_ADVISE_REPORT_H
+
+#include "postgres.h"
+
+#include "advise/advice.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+
+typedef struct SlicedReportColumn
+{
+	char	   *name;
+	SlicedEstimateColumn is;
+} SlicedReportColumn;
+
+/* One way to store a table. */
+typedef struct SlicedReportChoice
+{
+	char	   *name;
+	double		bytes;			/* table, toast relation and its index */
+	double		read_rate;		/* bytes a second; 0: not known */
+	bool		is_present;		/* what new values get now */
+} SlicedReportChoice;
+
+/* A dictionary in use, as text. */
+typedef struct SlicedReportDictionary
+{
+	char	   *column;
+	char	   *takes;
+	char	   *samples;
+	char	   *trained;
+	char	   *saves;
+} SlicedReportDictionary;
+
+typedef struct SlicedReportTable
+{
+	Oid			relid;
+	char	   *name;
+	bool		is_ours;
+
+	/* bytes */
+	double		rows;
+	double		outside;		/* toast relation and its index */
+	double		indexes;
+	double		raw;			/* values, without compression */
+
+	double		nrows;
+	double		dead;			/* rows of the toast relation, and those that are not */
+	double		live;
+	int			ncolumns;
+	SlicedReportColumn *columns;
+	int			nchoices;
+	SlicedReportChoice *choices;
+	List	   *dictionaries;	/* SlicedReportDictionary */
+	double		then;			/* what it would take if the best advice were followed */
+	List	   *advice;			/* SlicedAdvice */
+} SlicedReportTable;
+
+typedef struct SlicedReport
+{
+	const SlicedUsage *usage;
+	List	   *tables;			/* SlicedReportTable, the largest first */
+} SlicedReport;
+
+/* The table, unless it has not been looked at. */
+extern SlicedReportTable *sliced_report_table(const SlicedReport *report, Oid relid);
+
+/* How the page looks. */
+extern const char *const sliced_report_style;
+
+/* Its sections.  With a connection to SPI. */
+extern void sliced_report_summary(StringInfo page, const SlicedReport *report);
+extern void sliced_report_advice(StringInfo page, const SlicedReport *report);
+extern void sliced_report_tables(StringInfo page, const SlicedReport *report);
+extern void sliced_report_choices(StringInfo page, const SlicedReport *report);
+extern void sliced_report_places(StringInfo page, const SlicedReport *report);
+extern void sliced_report_changes(StringInfo page, const SlicedReport *report);
+extern void sliced_report_dictionaries(StringInfo page, const SlicedReport *report);
+
+#endif

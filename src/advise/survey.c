@@ -1,0 +1,210 @@
+/*
+ * survey.c
+ *	  Estimates of many tables in a bounded time, while others use them.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "advise/survey.h"
+#include "advise/usage.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* Smaller tables are left out unless they are asked for. */
+#define SMALL_TABLE		(1024 * 1024)
+
+/* The longest time for one table of many. */
+#define SECONDS_EACH	10
+
+static const char *const locked_message = "somebody has locked it";
+
+static void
+warn_of(Oid relid, const char *problem)
+{
+	char	   *name = get_rel_name(relid);
+
+	if (name != NULL)
+		ereport(WARNING,
+				errmsg("no advice on table \"%s\": %s", name, problem));
+}
+
+/* One table of many, in a subtransaction: see sliced_try(). */
+typedef struct OneOfMany
+{
+	SlicedSurvey *survey;
+	Oid			relid;
+	TimestampTz deadline;
+} OneOfMany;
+
+static void
+visit(SlicedSurvey *survey, Relation rel, TimestampTz deadline)
+{
+	SlicedEstimate *e = sliced_estimate(rel, deadline);
+
+	survey->visit(e, survey->arg);
+	MemoryContextDelete(e->mcxt);
+}
+
+static void
+visit_one(void *arg)
+{
+	OneOfMany  *one = arg;
+	Relation	rel;
+
+	/* nobody who changes a table keeps us waiting */
+	if (!ConditionalLockRelationOid(one->relid, AccessShareLock))
+		ereport(ERROR,
+				errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				errmsg_internal("%s", locked_message));
+	rel = try_relation_open(one->relid, NoLock);
+	if (rel == NULL)
+		return;
+	visit(one->survey, rel, one->deadline);
+	relation_close(rel, AccessShareLock);
+}
+
+/* Tables that may be worth it, and may be read. */
+static List *
+find_tables(void)
+{
+	MemoryContext mcxt = CurrentMemoryContext;
+	List	   *tables = NIL;
+
+	/* sizes are not asked for here: that would wait for those who have locked a table */
+	if (SPI_connect() != SPI_OK_CONNECT ||
+		SPI_execute("SELECT c.oid FROM pg_catalog.pg_class c"
+					" JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam"
+					" JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+					" WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}')"
+					" AND (a.amname OPERATOR(pg_catalog.=) 'heap' OR a.amhandler OPERATOR(pg_catalog.=) 'sliced.handler'::pg_catalog.regproc)"
+					" AND c.reltoastrelid OPERATOR(pg_catalog.<>) 0::pg_catalog.oid"
+					" AND c.relpersistence OPERATOR(pg_catalog.<>) 't'"
+					" AND n.nspname OPERATOR(pg_catalog.<>) ALL ('{pg_catalog,information_schema,sliced}')"
+					" AND pg_catalog.has_table_privilege(c.oid, 'SELECT')",
+					true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not find tables");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool		isnull;
+		Datum		oid = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+		MemoryContext old = MemoryContextSwitchTo(mcxt);
+
+		tables = lappend_oid(tables, DatumGetObjectId(oid));
+		MemoryContextSwitchTo(old);
+	}
+	SPI_finish();
+	return tables;
+}
+
+/* A table and its size. */
+typedef struct Candidate
+{
+	Oid			relid;
+	double		bytes;
+} Candidate;
+
+static int
+larger_first(const ListCell *a, const ListCell *b)
+{
+	double		left = ((Candidate *) lfirst(a))->bytes;
+	double		right = ((Candidate *) lfirst(b))->bytes;
+
+	return left > right ? -1 : left < right;
+}
+
+/* Those that are not small, and that nobody has locked, the largest first. */
+static List *
+choose_tables(List *tables)
+{
+	List	   *candidates = NIL;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		Candidate  *candidate = palloc(sizeof(Candidate));
+		Relation	rel;
+
+		CHECK_FOR_INTERRUPTS();
+		*candidate = (Candidate) {lfirst_oid(lc), 0};
+		if (!ConditionalLockRelationOid(candidate->relid, AccessShareLock))
+			warn_of(candidate->relid, locked_message);
+		else if ((rel = try_relation_open(candidate->relid, NoLock)) != NULL)
+		{
+			candidate->bytes = sliced_table_bytes(rel);
+			relation_close(rel, AccessShareLock);
+			if (candidate->bytes >= SMALL_TABLE)
+				candidates = lappend(candidates, candidate);
+		}
+	}
+	list_sort(candidates, larger_first);
+	foreach(lc, candidates)
+		result = lappend_oid(result, ((Candidate *) lfirst(lc))->relid);
+	return result;
+}
+
+/* Look at as many tables as there is time for. */
+static void
+visit_tables(SlicedSurvey *survey, List *tables)
+{
+	int			left = list_length(tables);
+	TimestampTz spoken = GetCurrentTimestamp();
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		TimestampTz now = GetCurrentTimestamp();
+		TimestampTz each = Max((survey->deadline - now) / left, USECS_PER_SEC / 20);
+		OneOfMany	one = {survey, lfirst_oid(lc), now + Min(each, SECONDS_EACH * USECS_PER_SEC)};
+		char	   *problem;
+
+		if (now >= survey->deadline)
+		{
+			ereport(NOTICE,
+					errmsg("the time is over: %d tables, the smallest ones, were not looked at", left));
+			return;
+		}
+		if (now - spoken >= 5 * USECS_PER_SEC)
+		{
+			spoken = now;
+			ereport(NOTICE,
+					errmsg("%d of %d tables looked at", list_length(tables) - left, list_length(tables)));
+		}
+		problem = sliced_try(visit_one, &one);
+		if (problem != NULL)
+			warn_of(one.relid, problem);
+		left--;
+	}
+}
+
+void
+sliced_survey_all(SlicedSurvey *survey)
+{
+	visit_tables(survey, choose_tables(find_tables()));
+}
+
+void
+sliced_survey_relation(SlicedSurvey *survey, Oid relid)
+{
+	Relation	rel = relation_open(relid, AccessShareLock);
+	List	   *partitions = NIL;
+	ListCell   *lc;
+
+	sliced_estimate_check(rel, true);
+	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		visit(survey, rel, survey->deadline);
+	else
+	{
+		foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+			if (RELKIND_HAS_TABLE_AM(get_rel_relkind(lfirst_oid(lc))))
+				partitions = lappend_oid(partitions, lfirst_oid(lc));
+		visit_tables(survey, partitions);
+	}
+	relation_close(rel, AccessShareLock);
+}

@@ -1,0 +1,258 @@
+/*
+ * usage.c
+ *	  What pg_stat_statements knows of statements that read or change parts of values.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "advise/usage.h"
+#include "catalog/partition.h"
+#include "executor/spi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "plan/statements.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/timestamp.h"
+
+/* So many statements, those that took most time, are looked at. */
+#define STATEMENTS	2000
+
+/* So many bytes of one are shown. */
+#define BEGINNING	120
+
+char *
+sliced_try(void (*work) (void *), void *arg)
+{
+	MemoryContext old = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	char	   *volatile message = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(old);
+	PG_TRY();
+	{
+		work(arg);
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(old);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(old);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(old);
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+			ReThrowError(error);
+		message = error->message;
+	}
+	PG_END_TRY();
+	return message;
+}
+
+/* ---- statements ---- */
+
+/* One of them. */
+typedef struct Statement
+{
+	const char *text;
+	MemoryContext mcxt;			/* of the result */
+	List	   *uses;			/* SlicedUse */
+} Statement;
+
+static void
+analyze(void *arg)
+{
+	Statement  *statement = arg;
+	int			level = NewGUCNestLevel();
+	List	   *uses;
+	ListCell   *lc;
+
+	/* analyzing locks tables: let nobody who changes one keep us waiting */
+	(void) set_config_option("lock_timeout", "100ms", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+	uses = sliced_statement_uses(statement->text);
+	foreach(lc, uses)
+	{
+		SlicedUse  *use = MemoryContextAlloc(statement->mcxt, sizeof(SlicedUse));
+		MemoryContext old = MemoryContextSwitchTo(statement->mcxt);
+
+		*use = *(SlicedUse *) lfirst(lc);
+		statement->uses = lappend(statement->uses, use);
+		MemoryContextSwitchTo(old);
+	}
+	AtEOXact_GUC(true, level);
+}
+
+/* How a statement begins, in one line. */
+static char *
+beginning_of(const char *text)
+{
+	char	   *result = pnstrdup(text, pg_mbcliplen(text, strlen(text), BEGINNING));
+
+	for (char *at = result; *at != '\0'; at++)
+		if (*at == '\n' || *at == '\r' || *at == '\t')
+			*at = ' ';
+	return result;
+}
+
+static SlicedUsed *
+used_of(SlicedUsage *usage, Oid relid, int attno)
+{
+	ListCell   *lc;
+	SlicedUsed *used;
+
+	foreach(lc, usage->used)
+	{
+		used = lfirst(lc);
+		if (used->relid == relid && used->attno == attno)
+			return used;
+	}
+	used = palloc0(sizeof(SlicedUsed));
+	used->relid = relid;
+	used->attno = attno;
+	usage->used = lappend(usage->used, used);
+	return used;
+}
+
+/* Add what one statement uses, which was called so often. */
+static void
+add_statement(SlicedUsage *usage, const char *text, double calls, double ms)
+{
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "sliced statement",
+											   ALLOCSET_DEFAULT_SIZES);
+	Statement	statement = {text, CurrentMemoryContext, NIL};
+	MemoryContext old = MemoryContextSwitchTo(work);
+	bool		failed = sliced_try(analyze, &statement) != NULL;
+	ListCell   *lc;
+
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+	usage->unclear += failed;
+	foreach(lc, failed ? NIL : statement.uses)
+	{
+		SlicedUse  *use = lfirst(lc);
+		SlicedUsed *used = used_of(usage, use->relid, use->attno);
+
+		if (use->changes)
+			used->changes += calls;
+		else
+			used->reads += calls;
+		used->ms += ms;
+		if (used->longest == NULL)
+			used->longest = beginning_of(text);	/* they come in this order */
+	}
+}
+
+/* What SPI has found: texts, calls and times. */
+static void
+add_statements(SlicedUsage *usage, TimestampTz deadline)
+{
+	SPITupleTable *found = SPI_tuptable;
+	uint64		n = SPI_processed;
+
+	for (uint64 i = 0; i < n && GetCurrentTimestamp() < deadline; i++)
+	{
+		bool		isnull;
+		char	   *text = SPI_getvalue(found->vals[i], found->tupdesc, 1);
+		double		calls = DatumGetFloat8(SPI_getbinval(found->vals[i], found->tupdesc, 2, &isnull));
+		double		ms = DatumGetFloat8(SPI_getbinval(found->vals[i], found->tupdesc, 3, &isnull));
+
+		CHECK_FOR_INTERRUPTS();
+		add_statement(usage, text, calls, ms);
+		pfree(text);
+	}
+}
+
+/* Where and until when to look. */
+typedef struct Asking
+{
+	SlicedUsage *usage;
+	TimestampTz deadline;
+	MemoryContext mcxt;
+} Asking;
+
+/* Run a query; false if it finds nothing. */
+static bool
+found(const char *sql)
+{
+	if (SPI_execute(sql, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read pg_stat_statements");
+	return SPI_processed > 0;
+}
+
+static void
+ask(void *arg)
+{
+	Asking	   *asking = arg;
+	MemoryContext old;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	asking->usage->known =
+		found("SELECT n.nspname FROM pg_catalog.pg_extension e"
+			  " JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
+			  " WHERE e.extname OPERATOR(pg_catalog.=) 'pg_stat_statements'");
+	if (asking->usage->known &&
+		found(psprintf("SELECT query, sum(calls)::pg_catalog.float8, sum(total_exec_time)::pg_catalog.float8"
+					   " FROM %s.pg_stat_statements"
+					   " WHERE dbid OPERATOR(pg_catalog.=) %u::pg_catalog.oid AND query IS NOT NULL"
+					   " GROUP BY query ORDER BY 3 DESC LIMIT %d",
+					   quote_identifier(SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
+					   MyDatabaseId, STATEMENTS)))
+	{
+		old = MemoryContextSwitchTo(asking->mcxt);
+		add_statements(asking->usage, asking->deadline);
+		MemoryContextSwitchTo(old);
+	}
+	SPI_finish();
+}
+
+SlicedUsage *
+sliced_usage(TimestampTz deadline)
+{
+	SlicedUsage *usage = palloc0(sizeof(SlicedUsage));
+	Asking		asking = {usage, deadline, CurrentMemoryContext};
+	char	   *problem = sliced_try(ask, &asking);
+
+	if (problem != NULL)
+	{
+		usage->known = false;
+		ereport(NOTICE,
+				errmsg("pg_stat_statements cannot be asked: %s", problem));
+	}
+	return usage;
+}
+
+SlicedUsed
+sliced_usage_of(const SlicedUsage *usage, Oid relid, int attno)
+{
+	SlicedUsed	result = {relid, attno};
+	char	   *name = get_attname(relid, attno, true);
+	List	   *tables = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
+	ListCell   *lc;
+
+	foreach(lc, usage->used)
+	{
+		const SlicedUsed *used = lfirst(lc);
+
+		/* partitions have the same columns, by name */
+		if (used->relid != relid ? !list_member_oid(tables, used->relid) || name == NULL ||
+			get_attnum(used->relid, name) != used->attno : used->attno != attno)
+			continue;
+		result.reads += used->reads;
+		result.changes += used->changes;
+		result.ms += used->ms;
+		if (result.longest == NULL)
+			result.longest = used->longest;
+	}
+	return result;
+}

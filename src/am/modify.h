@@ -1,0 +1,43 @@
+/*
+ * modify.h
+ *	  Rows on their way in, and their last way.
+ */
+#ifndef SLICED_AM_MODIFY_H
+#define SLICED_AM_MODIFY_H
+
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "base/compat.h"
+
+extern void sliced_modify_callbacks(TableAmRoutine *routine);
+extern void sliced_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid,
+								uint32 options, BulkInsertState bistate);
+extern void sliced_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
+											uint32 options, BulkInsertState bistate,
+											uint32 spec_token);
+extern void sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots,
+								CommandId cid, uint32 options, BulkInsertState bistate);
+extern TM_Result sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
+									 CommandId cid, uint32 options, Snapshot snapshot,
+									 Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
+									 LockTupleMode *lockmode, TU_UpdateIndexes *update_indexes);
+
+/*
+ * Update a row to itself: values of the columns 'anew' are stored as new ones, though
+ * nothing has changed.  'oldtup', as it is on disk, has been seen there under the active
+ * snapshot, and its toast relation is ours.  Never waits: a row that others
+ * have locked stays as it is (TM_WouldBlock), and so does one that only core can
+ * store (TM_Invisible).  '*row_length': of the new version, as stored.  Decoders see an
+ * update that changes no large value, and nothing of what is stored.  The row's identity,
+ * if that is decoded, must not include such values.
+ */
+extern TM_Result sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup,
+									const bool *anew, CommandId cid,
+									TU_UpdateIndexes *update_indexes, uint32 *row_length);
+extern TM_Result sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
+									 uint32 options, Snapshot snapshot, Snapshot crosscheck,
+									 bool wait, TM_FailureData *tmfd);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * announce.h
+ *	  What decoders are told of values: where they are.
+ *
+ * Slices are kept out of the WAL that is decoded.  In their place, before the record of
+ * the rows, goes one that says which of the rows' pointers are to values that decoders have
+ * to read, and in which files these are.  It is a logical message of core's, so a
+ * server without our library can replay it, and a decoder without it passes over it.
+ */
+#ifndef SLICED_DECODE_ANNOUNCE_H
+#define SLICED_DECODE_ANNOUNCE_H
+
+#include "postgres.h"
+
+#include "access/xlogreader.h"
+#include "row/toast.h"
+#include "store/toast_file.h"
+#include "utils/rel.h"
+
+/*
+ * The prefix of the message, with two zero bytes behind it: one more than
+ * pg_logical_emit_message() writes, which everybody may call.
+ */
+#define SLICED_MESSAGE_PREFIX		"pg_sliced"
+#define SLICED_MESSAGE_PREFIX_SIZE	(sizeof(SLICED_MESSAGE_PREFIX) + 1)
+
+/* A value; with the toast relation, what a pointer names. */
+typedef struct SlicedAnnounced
+{
+	Oid			valueid;
+	uint32		rawsize:31,		/* as in the pointer */
+				is_old:1;		/* which an old row has */
+	uint32		extinfo;
+} SlicedAnnounced;
+
+/* The message. */
+typedef struct SlicedAnnouncement
+{
+	SlicedToastFile file;
+	SlicedAnnounced values[FLEXIBLE_ARRAY_MEMBER];
+} SlicedAnnouncement;
+
+#define SLICED_ANNOUNCEMENT_SIZE(n) \
+	(offsetof(SlicedAnnouncement, values) + (n) * sizeof(SlicedAnnounced))
+
+/* Values to be announced together, of one table. */
+typedef struct SlicedAnnouncing
+{
+	Relation	rel;
+	bool		wanted;			/* does anybody want to know? */
+	StringInfoData values;
+} SlicedAnnouncing;
+
+/* Decoders are not told of changes that they do not see. */
+extern void sliced_announcing_begin(SlicedAnnouncing *a, Relation rel, bool hidden);
+
+/* Add the new and changed values of a row. */
+extern void sliced_announcing_add(SlicedAnnouncing *a, const SlicedRowToast *rt);
+
+/* Add the values of an old row, which is marked, that decoders get for its identity. */
+extern void sliced_announcing_add_old(SlicedAnnouncing *a, HeapTuple oldtup);
+
+/* Write the message, if there is something to say. */
+extern void sliced_announcing_end(SlicedAnnouncing *a);
+
+/* Is the record that was read such a message, whatever database it is of? */
+extern bool sliced_is_announcement(XLogReaderState *r);
+
+#endif
