@@ -13,6 +13,7 @@
 #include "store/cursor.h"
 #include "store/dictionary.h"
 #include "store/draft.h"
+#include "store/loaded.h"
 #include "store/reader.h"
 #include "store/toast_file.h"
 #include "store/toast_scan.h"
@@ -20,25 +21,7 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
-/* ---- dictionaries in memory ---- */
-
-typedef struct Loaded
-{
-	SlicedDictionaryName name;
-	SlicedDictionary *dictionary;	/* NULL: a free place */
-	uint64		used;			/* when it was last used */
-} Loaded;
-
-static Loaded loaded[SLICED_DICTIONARIES];
-static uint64 uses = 0;
-static bool loading = false;
-static SlicedDictionaryName not_found;
-
-static bool
-is_same(const SlicedDictionaryName *a, const SlicedDictionaryName *b)
-{
-	return a->relid == b->relid && a->id == b->id && a->checksum == b->checksum;
-}
+/* ---- reading ---- */
 
 /* Read a dictionary's bytes, as far as they are visible. */
 static SlicedDamage
@@ -78,79 +61,15 @@ read_bytes(Relation toastrel, const SlicedDictionaryName *name, char **bytes, ui
 		read_visible(toastrel, SLICED_SEE_ABORTED, name, bytes, len);
 }
 
-/* The place of the one used longest ago, or a free one. */
-static Loaded *
-make_place(void)
-{
-	Loaded	   *place = &loaded[0];
-
-	for (int i = 0; i < SLICED_DICTIONARIES && place->dictionary != NULL; i++)
-		if (loaded[i].dictionary == NULL || loaded[i].used < place->used)
-			place = &loaded[i];
-	if (place->dictionary != NULL)
-		sliced_dictionary_free(place->dictionary);
-	place->dictionary = NULL;
-	return place;
-}
-
+/* For those that are not in memory. */
 static SlicedDamage
-load(const SlicedDictionaryName *name, SlicedDictionary **dictionary)
+load(const SlicedDictionaryName *name, char **bytes, uint32 *len)
 {
 	Relation	toastrel = sliced_toast_open(name->relid);
-	char	   *bytes = NULL;
-	uint32		len;
-	SlicedDamage damage = read_bytes(toastrel, name, &bytes, &len);
+	SlicedDamage damage = read_bytes(toastrel, name, bytes, len);
 
 	sliced_toast_close(toastrel);
 	SLICED_STOP("dictionary.read");
-	if (damage == SLICED_SOUND)
-	{
-		Loaded	   *place = make_place();
-
-		place->dictionary = sliced_dictionary_make(bytes, len);
-		if (place->dictionary == NULL)
-			ereport(ERROR,
-					errcode(ERRCODE_OUT_OF_MEMORY),
-					errmsg("out of memory"));
-		place->name = *name;
-		place->used = ++uses;
-		*dictionary = place->dictionary;
-	}
-	if (bytes != NULL)
-		pfree(bytes);
-	return damage;
-}
-
-SlicedDamage
-sliced_dictionary_find(const SlicedDictionaryName *name, SlicedDictionary **dictionary)
-{
-	SlicedDamage damage = SLICED_DICTIONARY_DAMAGED;
-
-	*dictionary = NULL;
-	for (int i = 0; i < SLICED_DICTIONARIES; i++)
-		if (loaded[i].dictionary != NULL && is_same(&loaded[i].name, name))
-		{
-			loaded[i].used = ++uses;
-			*dictionary = loaded[i].dictionary;
-			return SLICED_SOUND;
-		}
-
-	/* the bytes of a dictionary look back at none */
-	if (!loading)
-	{
-		loading = true;
-		PG_TRY();
-		{
-			damage = load(name, dictionary);
-		}
-		PG_FINALLY();
-		{
-			loading = false;
-		}
-		PG_END_TRY();
-	}
-	if (damage != SLICED_SOUND)
-		not_found = *name;
 	return damage;
 }
 
@@ -166,12 +85,6 @@ sliced_dictionary_check(const SlicedDictionaryName *name)
 		pfree(bytes);
 	table_close(toastrel, AccessShareLock);
 	return damage;
-}
-
-SlicedDictionaryName
-sliced_dictionary_not_found(void)
-{
-	return not_found;
 }
 
 /* ---- the directory ---- */
@@ -431,4 +344,5 @@ void
 sliced_dictionary_init(void)
 {
 	sliced_at_relation_change(forget_relation);
+	sliced_loaded_init(load);
 }

@@ -14,8 +14,7 @@
  * when the relation's relcache entry is invalidated, as it is at rollback.
  *
  * The id of a dictionary that was rolled back is free for something else.  So a name
- * has the checksum of the bytes as well, and what is in memory under a name needs
- * no invalidation.
+ * has the checksum of the bytes as well (store/loaded.h).
  */
 #ifndef SLICED_STORE_DICTIONARY_H
 #define SLICED_STORE_DICTIONARY_H
@@ -29,18 +28,8 @@
 #include "store/writer.h"
 #include "utils/rel.h"
 
-/*
- * Find the dictionary of this name, which is valid until the next is looked for.  If
- * that fails, it is NULL and the result says why.
- */
-extern SlicedDamage sliced_dictionary_find(const SlicedDictionaryName *name,
-										   SlicedDictionary **dictionary);
-
 /* Is it there on disk, as it should be, and was not rolled back? */
 extern SlicedDamage sliced_dictionary_check(const SlicedDictionaryName *name);
-
-/* The name of the last one that was not found, for messages. */
-extern SlicedDictionaryName sliced_dictionary_not_found(void);
 
 /* What new slices of a column look back at; id 0: nothing. */
 extern SlicedDictionaryName sliced_dictionary_current(Oid toastrelid, int attno);

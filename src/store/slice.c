@@ -6,7 +6,7 @@
 
 #include "base/counters.h"
 #include "base/limits.h"
-#include "store/dictionary.h"
+#include "store/loaded.h"
 #include "store/slice.h"
 
 SlicedDamage
@@ -80,7 +80,7 @@ sliced_slice_compress(const SlicedCompression *compression, const char *raw, uin
 		if (compression->tried != NULL)
 			dictionary = compression->tried;
 		else
-			(void) sliced_dictionary_find(name, &dictionary);
+			(void) sliced_loaded_find(name, &dictionary);
 	}
 	*has_dictionary = dictionary != NULL;
 	if (dictionary == NULL)
@@ -127,7 +127,7 @@ sliced_slice_decompress(const SlicedSlice *slice, uint32 from, uint32 to, char *
 	if (slice->has_dictionary)
 	{
 		SlicedDictionaryName name = sliced_slice_dictionary(slice);
-		SlicedDamage damage = sliced_dictionary_find(&name, &dictionary);
+		SlicedDamage damage = sliced_loaded_find(&name, &dictionary);
 
 		if (damage != SLICED_SOUND)
 			return damage;

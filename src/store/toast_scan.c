@@ -19,7 +19,7 @@
 #include "catalog/pg_type_d.h"
 #include "executor/tuptable.h"
 #include "storage/bufmgr.h"
-#include "store/dictionary.h"
+#include "store/loaded.h"
 #include "store/toast_file.h"
 #include "store/toast_scan.h"
 #include "utils/fmgroids.h"
@@ -344,7 +344,7 @@ sliced_report_corruption(Relation toastrel, Oid valueid, uint32 offset, SlicedDa
 				   valueid, owner_name(toastrel), offset,
 				   sliced_damage_text(damage)),
 			damage == SLICED_DICTIONARY_MISSING || damage == SLICED_DICTIONARY_DAMAGED ?
-			errdetail("The dictionary is value %u of \"%s\".", sliced_dictionary_not_found().id,
+			errdetail("The dictionary is value %u of \"%s\".", sliced_loaded_not_found().id,
 					  RelationGetRelationName(toastrel)) : 0,
 			errhint("Find all damaged values of the table with sliced.verify()."));
 }

@@ -3,12 +3,13 @@
  *	  Rows of a toast relation, any rows: values are read from them, whole and in parts,
  *	  their characters are counted, and they are verified.
  *
- * Links: tree/walk tree/names store/layout store/object store/kept store/slice store/cursor store/reader store/partial store/chars store/walk store/dictionary
+ * Links: tree/walk tree/names store/layout store/object store/kept store/slice store/cursor store/reader store/partial store/chars store/walk store/loaded store/dictionary
  */
 #include "postgres.h"
 
 #include "access/table.h"
 #include "access/xact.h"
+#include "base/invalidation.h"
 #include "base/limits.h"
 #include "format/pointer.h"
 #include "server.h"
@@ -389,6 +390,12 @@ by_place(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq ? 1 : 0;
 }
 
+/* Nothing changes but between inputs. */
+void
+sliced_at_relation_change(SlicedRelationChanged changed)
+{
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 {
@@ -396,6 +403,7 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 
 	if (size < 13)
 		return 0;
+	sliced_dictionary_init();
 	in.what = data[0] % 6;
 	memcpy(&in.size, data + 1, 4);
 	memcpy(&in.offset, data + 5, 4);
