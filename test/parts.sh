@@ -7,6 +7,20 @@
 
 all_parts="lint tree unit regress contrib isolation tap model soak fuzz stops tiny core bench"
 
+# Seconds that each takes on two idle cores, more or less.
+declare -A part_seconds=([lint]=20 [tree]=1 [unit]=55 [regress]=85 [contrib]=2 [isolation]=20 [tap]=420 [model]=130
+    [soak]=60 [fuzz]=115 [stops]=410 [tiny]=320 [core]=260 [bench]=150 [same]=30 [upgrade]=25 [quick]=110)
+
+# What PART... will take; nothing if only some of a part's tests are run, or it is not known.
+parts_take() {
+    local name seconds=0
+    for name; do
+        [ -z "${only[$name]:-}" ] || return 0
+        seconds=$((seconds + ${part_seconds[$name]:-0}))
+    done
+    [ $seconds -lt 60 ] || echo "# about $(((seconds + 30) / 60)) minutes ${to_go:-}"
+}
+
 # The checkout without what is made from it, as a tar file.
 checkout_files() {
     tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='./contrib/*/output' --exclude='*.o' --exclude='*.so' --exclude=./.made_for -cf - .
@@ -449,7 +463,7 @@ run_tests() {
 
 # Run "parts".
 run_parts() {
-    local name
+    local name done_parts=0
     passed=0 failed=0 skipped=0
     setup
     # Now, because the tree links to what is installed.  A new major may not have them yet.
@@ -460,8 +474,11 @@ run_parts() {
         exit 1
     }
     prepare_temporary
+    parts_take "${parts[@]}"
     for name in "${parts[@]}"; do
         part "$name"
+        done_parts=$((done_parts + 1))
+        to_go="to go" parts_take "${parts[@]:done_parts}"
     done
     echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
     [ "$failed" = 0 ]
