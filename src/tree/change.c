@@ -81,11 +81,11 @@ divide_if_too_long(Tree *t, Branch *b)
 	return one;
 }
 
-/* Is it a node with edits of a slice that another node owns, or between them? */
+/* Returns whether this child of a node that owns a slice has edits of it, or is between them. */
 static bool
 is_leaf(Tree *t, Branch *b)
 {
-	return b->kind == SLICED_CHILD_NODE && b->height == 0 && !limb_of(t, b)->owns;
+	return b->kind == SLICED_CHILD_NODE && !limb_of(t, b)->owns;
 }
 
 /* How many children are leaves? */
@@ -461,13 +461,7 @@ slice_gets_node(Tree *t, Limb *root)
 		return;
 	made->limb->owns = true;
 	for (int i = first; i <= last; i++)
-	{
-		Branch	   *b = root->items[i].branch;
-
 		limb_add(made->limb, &root->items[i]);
-		if (b != NULL && b->kind == SLICED_CHILD_NODE && !is_leaf(t, b))
-			made->height = Max(made->height, b->height + 1);
-	}
 	made->len = made->limb->len;
 	root->owns = false;
 	root->slice = NULL;

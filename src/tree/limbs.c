@@ -375,6 +375,22 @@ typedef struct Naming
 	uint32		own;			/* where the next extent begins */
 } Naming;
 
+/*
+ * Let a node be higher than the nodes below it.  So no tree is deeper than heights allow,
+ * however it has grown: nodes of one slice may have other slices' nodes between them, and so on.
+ */
+static void
+raise_above_children(Branch *b)
+{
+	for (int i = 0; i < b->limb->nitems; i++)
+	{
+		const Branch *child = b->limb->items[i].branch;
+
+		if (child != NULL && child->kind == SLICED_CHILD_NODE)
+			b->height = Max(b->height, child->height + 1);
+	}
+}
+
 /* Name the new branches below a limb, in the order in which they are to be written. */
 static void
 name_new(Naming *n, Limb *limb)
@@ -391,6 +407,7 @@ name_new(Naming *n, Limb *limb)
 		{
 			b->len = b->limb->len;
 			name_new(n, b->limb);
+			raise_above_children(b);
 			b->seq = --n->seq;
 			bytes = limb_encode(n->tree, b->limb, n->change->objid, &size);
 			n->change->too_long |= size > SLICED_NODE_MAX || b->height > SLICED_NODE_HEIGHT_MAX;

@@ -26,7 +26,11 @@
 
 #include "format/node.h"
 
-/* Deeper trees are damaged: with every node half full 1 GB takes seven levels. */
+/*
+ * Deeper trees are damaged: with every node half full 1 GB takes seven levels.  A change
+ * cannot make one: each node is higher than those below it, and a value whose nodes would
+ * be higher than SLICED_NODE_HEIGHT_MAX is stored anew.
+ */
 #define SLICED_TREE_DEPTH	24
 
 /* What decides the shape of a tree; nothing of it is needed to read one. */

@@ -196,23 +196,33 @@ typedef struct Value
 
 static uint32 last_id = 100;
 
+/* Stores the value's bytes as one that is new. */
+static void
+value_store(Value *v)
+{
+	SlicedChild child = {.kind = SLICED_CHILD_EXTENT, .objid = ++last_id, .len = v->len};
+	SlicedItem	item = {.len = v->len};
+	SlicedNode	node = {.nchildren = 1, .nitems = 1, .len = v->len, .children = &child, .items = &item};
+
+	for (int i = 0; i < nrows; i++)
+		free(rows[i].bytes);
+	nrows = 0;
+	v->id = last_id;
+	add_extent(v->id, 0, v->bytes, v->len);
+	v->root_size = sliced_node_size(&node, v->id);
+	v->root = malloc(v->root_size);
+	sliced_node_encode(v->root, &node, v->id);
+}
+
 static void
 value_make(Value *v, uint32 len)
 {
-	SlicedChild child = {.kind = SLICED_CHILD_EXTENT, .objid = ++last_id, .len = len};
-	SlicedItem	item = {.len = len};
-	SlicedNode	node = {.nchildren = 1, .nitems = 1, .len = len, .children = &child, .items = &item};
-
-	nrows = 0;
-	v->id = last_id;
 	v->len = len;
 	v->bytes = malloc(len + 1);
 	for (uint32 i = 0; i < len; i++)
 		v->bytes[i] = rnd(256);
-	add_extent(v->id, 0, v->bytes, len);
-	v->root_size = sliced_node_size(&node, v->id);
-	v->root = malloc(v->root_size);
-	sliced_node_encode(v->root, &node, v->id);
+	nrows = 0;
+	value_store(v);
 }
 
 /*
@@ -375,6 +385,9 @@ owners_check(const Value *v)
 	return s;
 }
 
+/* Changes that were given up, so that the value was stored as a new one. */
+static int	stored_anew = 0;
+
 /* Change the value; returns bytes of WAL. */
 static uint32
 value_change(Value *v, const SlicedTreeLimits *limits, const SlicedTreeRun *runs, int nruns)
@@ -385,7 +398,6 @@ value_change(Value *v, const SlicedTreeLimits *limits, const SlicedTreeRun *runs
 	char	   *bytes;
 
 	sliced_tree_change(&change, v->root, v->root_size, v->id, runs, nruns);
-	check(!change.too_long);
 	for (int i = 0; i < nruns; i++)
 		len += runs[i].len;
 	bytes = malloc(len + 1);
@@ -394,6 +406,16 @@ value_change(Value *v, const SlicedTreeLimits *limits, const SlicedTreeRun *runs
 	{
 		memcpy(bytes + len, runs[i].bytes != NULL ? runs[i].bytes : v->bytes + runs[i].start, runs[i].len);
 		len += runs[i].len;
+	}
+	if (change.too_long)
+	{
+		free(v->root);
+		free(v->bytes);
+		v->bytes = bytes;
+		v->len = len;
+		value_store(v);
+		stored_anew++;
+		return len;
 	}
 	/* the head: new, and the old one deleted; the row's own update is not counted */
 	wal = change.root_size + 32 + 130 + 60;
@@ -487,6 +509,45 @@ random_changes(void)
 		}
 		value_free(&v);
 	}
+}
+
+/*
+ * Changes at one place make nodes of slices between those of other slices, one below the
+ * other.  A value that would get too deep for readers is stored anew, and that is rare.
+ */
+static void
+changes_at_one_place(void)
+{
+	/* none of the tests before */
+	check(stored_anew == 0);
+	for (int round = 0; round < 12; round++)
+	{
+		const uint32 lengths[] = {8, 20, 32};
+		const int	nchanges = 600;
+		int			depth = 0;
+		int			before = stored_anew;
+		Value		v;
+
+		slice_len = 256;
+		value_make(&v, 9600);
+		for (int i = 0; i < nchanges; i++)
+		{
+			const uint32 places[] = {v.len, 0, v.len - 10, v.len / 2};
+
+			value_splice(&v, &tiny, places[round % 4], 0, lengths[round / 4]);
+			value_check(&v, 0, v.len);
+			depth = Max(depth, owners_check(&v).depth);
+		}
+		check(depth + 1 < SLICED_TREE_DEPTH);
+		check(stored_anew - before <= nchanges / 50);
+		if (unit_failed_here)
+		{
+			printf("# round %d: depth %d, %d times stored anew\n", round, depth, stored_anew - before);
+			return;
+		}
+		value_free(&v);
+	}
+	stored_anew = 0;
 }
 
 /* Many edits in one change, of which some go back. */
@@ -938,5 +999,6 @@ main(int argc, char **argv)
 	run_test(values_grow);
 	run_test(places_are_known);
 	run_test(changes_are_cheap);
+	run_test(changes_at_one_place);
 	return unit_failures != 0;
 }
