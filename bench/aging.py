@@ -75,7 +75,7 @@ class Aging:
 
     def sizes(self, case):
         for v in PAIR:
-            live = self.b.session.number(f"SELECT live_bytes FROM sliced.table_space('{v.table('aging')}')")
+            live = self.b.session.number(f"SELECT live_bytes FROM sliced.toast_space('{v.table('aging')}')")
             self.b.add(f"{case}, size", v, "live MB", float(live) / MB)
             self.b.add(f"{case}, size", v, "MB", self.b.size(v.table("aging")) / MB)
 

@@ -173,7 +173,7 @@ lock_conversion(Conversion *c)
 	ereport(c->is_partition ? WARNING : ERROR,
 			errcode(ERRCODE_OBJECT_IN_USE),
 			errmsg("another session is converting \"%s\"", c->name),
-			errhint("The view sliced.progress shows how far it is."));
+			errhint("The view sliced.convert_progress shows how far it is."));
 	return false;
 }
 

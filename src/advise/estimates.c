@@ -29,7 +29,7 @@ sliced_estimate_check(Relation rel, bool partitioned_too)
 {
 	const char *name = RelationGetRelationName(rel);
 
-	/* it tells how long values are, and how alike, as sliced.table_space() does */
+	/* it tells how long values are, and how alike, as sliced.toast_space() does */
 	if (pg_class_aclcheck(RelationGetRelid(rel), GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		!has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, name);

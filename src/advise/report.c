@@ -107,10 +107,10 @@ copy_dictionaries(SlicedReportTable *table)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	char	   *sql = psprintf("SELECT \"column\", pg_size_pretty(bytes::int8), samples, trained_at::date, round(100 * saves)"
-							   " FROM sliced.table_dictionaries(%u) WHERE in_use ORDER BY 1", table->relid);
+							   " FROM sliced_functions.table_dictionaries(%u) WHERE in_use ORDER BY 1", table->relid);
 
 	if (SPI_connect() != SPI_OK_CONNECT || SPI_execute(sql, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read sliced.table_dictionaries");
+		elog(ERROR, "could not read sliced_functions.table_dictionaries");
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		SlicedReportDictionary *dictionary = MemoryContextAlloc(mcxt, sizeof(SlicedReportDictionary));

@@ -1,6 +1,6 @@
 /*
  * columns.c
- *	  sliced.column_options(): what holds for the columns of a table, and why.
+ *	  sliced_functions.column_options(): what holds for the columns of a table, and why.
  */
 #include "postgres.h"
 

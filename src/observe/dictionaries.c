@@ -1,6 +1,6 @@
 /*
  * dictionaries.c
- *	  sliced.table_dictionaries(), sliced.dictionary_users(): what dictionaries
+ *	  sliced_functions.table_dictionaries(), sliced.dictionary_slices(): what dictionaries
  *	  there are, and what looks back at them.
  */
 #include "postgres.h"
@@ -137,10 +137,10 @@ count_row(HTAB *users, TupleTableSlot *slot)
 	user->stored_bytes += row.storedlen;
 }
 
-PG_FUNCTION_INFO_V1(sliced_dictionary_users);
+PG_FUNCTION_INFO_V1(sliced_dictionary_slices);
 
 Datum
-sliced_dictionary_users(PG_FUNCTION_ARGS)
+sliced_dictionary_slices(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Oid			relid = PG_GETARG_OID(0);

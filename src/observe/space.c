@@ -1,6 +1,6 @@
 /*
  * space.c
- *	  sliced.table_space(): what is in the pages of a table's toast relation.
+ *	  sliced.toast_space(): what is in the pages of a table's toast relation.
  *
  * Goes through all pages, or some of them evenly, and takes rows for what their headers
  * say.  No value is put together and nothing is decompressed.
@@ -155,7 +155,7 @@ check_table(Relation rel)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is a partitioned table", name),
-				errhint("Ask for its partitions: SELECT s.* FROM pg_partition_tree('%s') p, sliced.table_space(p.relid) s WHERE p.isleaf;",
+				errhint("Ask for its partitions: SELECT s.* FROM pg_partition_tree('%s') p, sliced.toast_space(p.relid) s WHERE p.isleaf;",
 						name));
 	if (!sliced_is_ours(rel) || rel->rd_rel->relkind == RELKIND_TOASTVALUE)
 		ereport(ERROR,
@@ -167,10 +167,10 @@ check_table(Relation rel)
 				errmsg("cannot access temporary tables of other sessions"));
 }
 
-PG_FUNCTION_INFO_V1(sliced_table_space);
+PG_FUNCTION_INFO_V1(sliced_toast_space);
 
 Datum
-sliced_table_space(PG_FUNCTION_ARGS)
+sliced_toast_space(PG_FUNCTION_ARGS)
 {
 	double		percent = PG_GETARG_FLOAT8(1);
 	Space		s = {.toastrel = NULL};

@@ -1,6 +1,6 @@
 /*
  * statistics.c
- *	  sliced.stat_counts(), stat_reset(): what has been counted (base/counters.h).
+ *	  sliced_functions.stat_counts(), stat_reset(): what has been counted (base/counters.h).
  *
  * Everybody sees the numbers, as those of pg_stat_all_tables.
  */

@@ -1,6 +1,6 @@
 /*
  * toasters.c
- *	  sliced.list_toasters(): which toasters there are.
+ *	  sliced_functions.list_toasters(): which toasters there are.
  */
 #include "postgres.h"
 

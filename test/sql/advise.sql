@@ -20,8 +20,8 @@ CREATE SEQUENCE numbers;
 CREATE INDEX docs_id ON docs (id);
 
 -- one row for the table as it is, one for each choice, the same again for each column with values
-CREATE FUNCTION rows(regclass) RETURNS TABLE ("column" name, present bigint, choices bool, rates bool) LANGUAGE sql AS $$
-    SELECT "column", count(*) FILTER (WHERE codec IS NULL), count(*) FILTER (WHERE codec IS NOT NULL AND stored_bytes > 0) >= 4,
+CREATE FUNCTION rows(regclass) RETURNS TABLE (col name, present bigint, choices bool, rates bool) LANGUAGE sql AS $$
+    SELECT col, count(*) FILTER (WHERE codec IS NULL), count(*) FILTER (WHERE codec IS NOT NULL AND stored_bytes > 0) >= 4,
         bool_and(write_mb_s > 0) FROM sliced.estimate($1) GROUP BY 1 ORDER BY 1 NULLS FIRST
 $$;
 SELECT * FROM rows('docs');
@@ -34,7 +34,7 @@ SELECT count(*) > 0 AS advised FROM sliced.advise('docs');
 COMMIT;
 -- nothing to estimate
 SELECT * FROM sliced.estimate('parts1') WHERE codec IS NOT NULL;
-SELECT "table", topic, advice FROM sliced.advise('parts');
+SELECT rel, topic, advice FROM sliced.advise('parts');
 
 -- not of these
 SELECT * FROM sliced.estimate('parts');
@@ -53,7 +53,7 @@ SELECT * FROM sliced.estimate(NULL);
 SET ROLE advise_other;
 SELECT * FROM sliced.estimate('docs');
 SELECT * FROM sliced.advise('parts');
-SELECT count(*) FROM sliced.advise(NULL, '1 s') WHERE "table" = 'docs'::regclass;
+SELECT count(*) FROM sliced.advise(NULL, '1 s') WHERE rel = 'docs'::regclass;
 SET ROLE advise_stats;
 SELECT count(*) > 0 AS estimated FROM sliced.estimate('docs');
 RESET ROLE;

@@ -44,13 +44,13 @@ SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attreli
 DROP TABLE taken;
 
 -- who calls our functions by hand
-SELECT sliced.array_element('{1,2,3}'::int[], 2), sliced.array_element('{{1,2},{3,4}}'::int[], '{2,1}'), sliced.array_slice('{1,2,3}'::int[], '{2,0}', 1),
-    sliced.edit_array_element(NULL::int[], '{3}', 1), sliced.edit_array_slice('{1,2,3}'::int[], '{2,1}', 3, '{5,6}');
-SELECT sliced.array_element('{1,2,3}'::int[], '{}'::int[]);
-SELECT sliced.array_slice('{1,2,3}'::int[], '{1,2,3}', 0);
-SELECT sliced.edit_array_element('{1,2,3}'::int[], NULL, 5);
-SELECT sliced.edit_array_slice('{1,2,3}'::int[], '{1,NULL}', 1, '{5}');
-SELECT sliced.array_subscripts('{1,NULL}');
+SELECT sliced_functions.array_element('{1,2,3}'::int[], 2), sliced_functions.array_element('{{1,2},{3,4}}'::int[], '{2,1}'), sliced_functions.array_slice('{1,2,3}'::int[], '{2,0}', 1),
+    sliced_functions.edit_array_element(NULL::int[], '{3}', 1), sliced_functions.edit_array_slice('{1,2,3}'::int[], '{2,1}', 3, '{5,6}');
+SELECT sliced_functions.array_element('{1,2,3}'::int[], '{}'::int[]);
+SELECT sliced_functions.array_slice('{1,2,3}'::int[], '{1,2,3}', 0);
+SELECT sliced_functions.edit_array_element('{1,2,3}'::int[], NULL, 5);
+SELECT sliced_functions.edit_array_slice('{1,2,3}'::int[], '{1,NULL}', 1, '{5}');
+SELECT sliced_functions.array_subscripts('{1,NULL}');
 
 -- buffers: a few descents and rows, of a value of a hundred pages and more
 CREATE FUNCTION buffers(query text) RETURNS int LANGUAGE plpgsql AS $$

@@ -119,14 +119,14 @@ EXPLAIN (VERBOSE, COSTS OFF) UPDATE t SET v = overlay(v placing 'x' from 3);
 EXPLAIN (VERBOSE, COSTS OFF) SELECT length(v) FROM t WHERE substr(v, 3, 1) = 'x' ORDER BY right(v, 2);
 CREATE TABLE h (v text) USING heap;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT length(v) FROM h;
-REVOKE EXECUTE ON FUNCTION sliced.text_length(text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION sliced_functions.text_length(text) FROM PUBLIC;
 CREATE ROLE changes_nobody;
 GRANT USAGE ON SCHEMA changes TO changes_nobody;
 GRANT SELECT ON t TO changes_nobody;
 SET ROLE changes_nobody;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT length(v) FROM t;
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION sliced.text_length(text) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION sliced_functions.text_length(text) TO PUBLIC;
 PREPARE len AS SELECT length(v) FROM t;
 EXECUTE len;
 -- also for somebody else, who may not execute what was exchanged

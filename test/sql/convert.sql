@@ -217,7 +217,7 @@ RESET ROLE;
 SELECT sliced.adopt('owned');
 CALL sliced.convert('owned');
 SELECT current_user = session_user AS myself, current_setting('search_path');
-SELECT * FROM sliced.progress;
+SELECT * FROM sliced.convert_progress;
 SET client_min_messages = warning;
 DROP SCHEMA conv CASCADE;
 DROP ROLE regress_sliced_owner, regress_sliced_other;

@@ -15,14 +15,14 @@ CREATE TABLE docs (id int, doc jsonb) USING sliced WITH (toast_tuple_target = 12
 CREATE TABLE same (id int, doc jsonb) USING heap;
 CREATE FUNCTION differs() RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM docs FULL JOIN same USING (id) WHERE docs.doc IS DISTINCT FROM same.doc $$;
-CREATE VIEW users AS SELECT count(*) AS dictionaries, sum(slices) AS slices FROM sliced.dictionary_users('docs');
+CREATE VIEW users AS SELECT count(*) AS dictionaries, sum(slices) AS slices FROM sliced.dictionary_slices('docs');
 
 -- without values there is nothing to train on
-SELECT "table", "column", dictionary, samples, bytes FROM sliced.train('docs');
+SELECT rel, col, dictionary, samples, bytes FROM sliced.train('docs');
 INSERT INTO docs SELECT i, document(i) FROM generate_series(1, 1000) i;
 INSERT INTO same TABLE docs;
-SELECT "column", dictionary IS NOT NULL AS made, bytes BETWEEN 8192 AND 65536 AS bytes, samples, stored_with < 0.75 * stored_without AS saves FROM sliced.train('docs');
-SELECT rel, "column", in_use, samples, saves BETWEEN 0.25 AND 0.6 AS saves FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT col, dictionary IS NOT NULL AS made, bytes BETWEEN 8192 AND 65536 AS bytes, samples, stored_with < 0.75 * stored_without AS saves FROM sliced.train('docs');
+SELECT rel, col, in_use, samples, saves BETWEEN 0.25 AND 0.6 AS saves FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 -- what is stored already stays as it is, new values use it
 SELECT * FROM users;
 INSERT INTO docs SELECT i, document(i) FROM generate_series(1001, 2000) i;
@@ -106,7 +106,7 @@ ALTER TABLE docs DROP n;
 SELECT sliced.alter_column('docs', 'doc', 'compression=lz4, dictionary=auto');
 SELECT col, compression, dictionary, dictionary_from FROM sliced.columns WHERE rel = 'docs'::regclass;
 ANALYZE docs (id);
-SELECT rel, "column", in_use FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT rel, col, in_use FROM sliced.dictionaries WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 INSERT INTO docs SELECT id + 10000, doc FROM same;
 INSERT INTO same SELECT id + 10000, doc FROM same;
 SELECT codec, count(*) > 1500 AS many FROM docs, sliced.inspect(doc) WHERE id >= 10000 GROUP BY codec ORDER BY codec;
@@ -174,15 +174,15 @@ SELECT dictionary IS NOT NULL AS made FROM sliced.train('shown');
 DELETE FROM secrets WHERE id > 2;
 VACUUM FULL secrets;
 REFRESH MATERIALIZED VIEW shown;
-SELECT count(*) FROM sliced.table_dictionaries('secrets');
-SELECT count(*) FROM sliced.table_dictionaries('shown');
+SELECT count(*) FROM sliced_functions.table_dictionaries('secrets');
+SELECT count(*) FROM sliced_functions.table_dictionaries('shown');
 SELECT count(*) FROM secrets FULL JOIN shown USING (id, doc) WHERE doc = document(id);
 INSERT INTO secrets SELECT i, document(i) FROM generate_series(3, 2000) i;
 SELECT dictionary IS NOT NULL AS made FROM sliced.train('secrets');
 REFRESH MATERIALIZED VIEW shown;
 SELECT dictionary IS NOT NULL AS made FROM sliced.train('shown');
 REFRESH MATERIALIZED VIEW shown;
-SELECT count(*) FROM sliced.table_dictionaries('shown');
+SELECT count(*) FROM sliced_functions.table_dictionaries('shown');
 -- in a parallel plan
 CREATE UNIQUE INDEX ON shown (id);
 SET max_parallel_workers_per_gather = 2;
@@ -190,7 +190,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 REFRESH MATERIALIZED VIEW shown;
-SELECT count(*) FROM sliced.table_dictionaries('shown');
+SELECT count(*) FROM sliced_functions.table_dictionaries('shown');
 REFRESH MATERIALIZED VIEW CONCURRENTLY shown;
 BEGIN;
 REFRESH MATERIALIZED VIEW shown;
@@ -202,9 +202,9 @@ RESET min_parallel_table_scan_size;
 SELECT count(*) FROM secrets FULL JOIN shown USING (id, doc) WHERE doc <> document(id);
 SELECT * FROM sliced.verify('shown');
 DROP MATERIALIZED VIEW shown;
-SELECT count(*) FROM sliced.table_dictionaries('secrets');
+SELECT count(*) FROM sliced_functions.table_dictionaries('secrets');
 ALTER TABLE secrets ALTER doc TYPE jsonb USING to_jsonb(id);
-SELECT count(*) FROM sliced.table_dictionaries('secrets');
+SELECT count(*) FROM sliced_functions.table_dictionaries('secrets');
 -- one is made for a file, though another table is written anew meanwhile
 CREATE TABLE turns (id int, doc jsonb) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
 CREATE TABLE other_turns (LIKE turns) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
@@ -219,15 +219,15 @@ BEGIN
     RETURN document(id);
 END $$;
 ALTER TABLE turns ALTER doc TYPE jsonb USING other_turn(id);
-SELECT count(*) FROM sliced.table_dictionaries('turns');
-SELECT count(*) FROM sliced.table_dictionaries('other_turns');
+SELECT count(*) FROM sliced_functions.table_dictionaries('turns');
+SELECT count(*) FROM sliced_functions.table_dictionaries('other_turns');
 DROP TABLE turns, other_turns;
 -- without a dictionary from now on, and none in the file
 INSERT INTO secrets SELECT i, document(i) FROM generate_series(1, 2000) i;
 SELECT dictionary IS NOT NULL AS made FROM sliced.train('secrets');
 SELECT sliced.alter_column('secrets', 'doc', 'dictionary=off');
 VACUUM FULL secrets;
-SELECT count(*) FROM sliced.table_dictionaries('secrets');
+SELECT count(*) FROM sliced_functions.table_dictionaries('secrets');
 SELECT * FROM sliced.verify('secrets');
 DROP TABLE secrets;
 
@@ -238,11 +238,11 @@ INSERT INTO child SELECT i, document(i) FROM generate_series(1, 2000) i;
 SELECT sliced.alter_column('child', 'doc', 'dictionary=auto');
 BEGIN READ ONLY;
 ANALYZE parent;
-SELECT count(*) FROM sliced.table_dictionaries('child');
+SELECT count(*) FROM sliced_functions.table_dictionaries('child');
 SELECT sliced.train('child');
 ROLLBACK;
 ANALYZE parent;
-SELECT count(*) FROM sliced.table_dictionaries('child');
+SELECT count(*) FROM sliced_functions.table_dictionaries('child');
 DROP TABLE parent CASCADE;
 
 -- partitions have dictionaries of their own
@@ -251,7 +251,7 @@ CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000) USING slic
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (1000) TO (2000) USING sliced WITH (toast_tuple_target = 128);
 CREATE TABLE parts_3 PARTITION OF parts FOR VALUES FROM (2000) TO (3000) USING heap;
 INSERT INTO parts SELECT i, document(i) FROM generate_series(1, 2500) i;
-SELECT "table", dictionary IS NOT NULL AS made FROM sliced.train('parts') ORDER BY 1;
+SELECT rel, dictionary IS NOT NULL AS made FROM sliced.train('parts') ORDER BY 1;
 UPDATE parts SET id = id + 1000 WHERE id < 2000;
 SELECT count(*) FROM parts WHERE doc <> document(id) AND doc <> document(id - 1000);
 SELECT p.relid, v.* FROM pg_partition_tree('parts') p, sliced.verify(p.relid) v WHERE p.isleaf AND p.relid <> 'parts_3'::regclass;
@@ -273,7 +273,7 @@ CREATE TABLE mine () INHERITS (theirs) USING sliced;
 SET ROLE sliced_stranger;
 SELECT sliced.train('docs');
 SELECT sliced.train('theirs');
-SELECT * FROM sliced.dictionary_users('docs');
+SELECT * FROM sliced.dictionary_slices('docs');
 RESET ROLE;
 DROP TABLE theirs CASCADE;
 REVOKE USAGE ON SCHEMA dictionaries FROM sliced_stranger;

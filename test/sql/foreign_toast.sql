@@ -52,7 +52,7 @@ CREATE FUNCTION state() RETURNS SETOF text LANGUAGE sql AS $$
         FROM pg_class c JOIN pg_class toast ON toast.oid = c.reltoastrelid JOIN pg_am am ON am.oid = c.relam JOIN pg_am toast_am ON toast_am.oid = toast.relam,
             LATERAL (SELECT count(*) = 1 AS depends FROM pg_depend WHERE objid IN (c.oid, toast.oid) AND classid = 'pg_class'::regclass AND refclassid = 'pg_am'::regclass) d
         WHERE c.oid = 'ours'::regclass
-    UNION ALL SELECT format('%s %s %s: %s', kind, row_ctid, attname, message) FROM sliced.verify('ours')
+    UNION ALL SELECT format('%s %s %s: %s', kind, row_ctid, col, message) FROM sliced.verify('ours')
 $$;
 CALL fill(1);
 SELECT state();

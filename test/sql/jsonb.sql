@@ -99,9 +99,9 @@ SELECT id, much.doc::text = (CASE id WHEN 1 THEN core.doc || (SELECT jsonb_objec
     ELSE replace(core.doc::text, '8f1', 'a word')::jsonb END)::text AS same FROM much, core ORDER BY id;
 
 -- functions that nobody should call by name
-SELECT sliced.edit_jsonb_subscript('{}', '1', true, VARIADIC NULL::text[]);
-SELECT sliced.edit_jsonb_subscript('{}', '1', true, VARIADIC '{}'::text[]);
-SELECT sliced.edit_jsonb_subscript('{}', NULL, false, 'a');
-SELECT sliced.edit_jsonb_subscript(NULL, NULL, NULL, NULL), sliced.edit_jsonb_set_lax(NULL, NULL, NULL, NULL, NULL);
+SELECT sliced_functions.edit_jsonb_subscript('{}', '1', true, VARIADIC NULL::text[]);
+SELECT sliced_functions.edit_jsonb_subscript('{}', '1', true, VARIADIC '{}'::text[]);
+SELECT sliced_functions.edit_jsonb_subscript('{}', NULL, false, 'a');
+SELECT sliced_functions.edit_jsonb_subscript(NULL, NULL, NULL, NULL), sliced_functions.edit_jsonb_set_lax(NULL, NULL, NULL, NULL, NULL);
 SET client_min_messages = warning;
 DROP SCHEMA documents CASCADE;

@@ -6,10 +6,10 @@ CREATE EXTENSION IF NOT EXISTS pg_sliced;
 
 -- nothing runs as anybody else, or before a security barrier, or is in a language that looks for names
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = prolang
-    WHERE pronamespace = 'sliced'::regnamespace AND (prosecdef OR proleakproof OR lanname <> 'c' OR proowner <> 10);
+    WHERE pronamespace IN ('sliced'::regnamespace, 'sliced_functions'::regnamespace) AND (prosecdef OR proleakproof OR lanname <> 'c' OR proowner <> 10);
 SELECT c.relname, c.reloptions FROM pg_class c WHERE relnamespace = 'sliced'::regnamespace AND relkind = 'v' ORDER BY 1;
 SELECT n.nspname, n.nspowner = 10 AS superuser, n.nspacl::text ~ '[{,]=U/' AS used_by_all, n.nspacl::text ~ '[{,]=[^/]*C' AS filled_by_all
-    FROM pg_namespace n WHERE nspname = 'sliced';
+    FROM pg_namespace n WHERE nspname IN ('sliced', 'sliced_functions') ORDER BY 1;
 SELECT evtname, evtowner = 10 AS superuser, evtenabled FROM pg_event_trigger WHERE evtname ~ 'sliced' ORDER BY 1;
 
 CREATE ROLE regress_sliced_ann;
@@ -33,13 +33,13 @@ SECURITY LABEL FOR sliced ON COLUMN t.body IS 'compression=zstd';
 SELECT sliced.alter_table('no_such', NULL);
 SELECT sliced.alter_table(0, NULL);
 SELECT sliced.alter_table('pg_class', 'compression=zstd');
-SELECT sliced.before_label();
-SELECT sliced.before_drop();
-SELECT sliced.text_toaster('x');
+SELECT sliced_functions.before_label();
+SELECT sliced_functions.before_drop();
+SELECT sliced_functions.text_toaster('x');
 SET sliced.logical_decoding = off;
 DO $$ BEGIN PERFORM sliced.verify(reltoastrelid) FROM pg_class WHERE oid = 't'::regclass; EXCEPTION WHEN OTHERS THEN RAISE WARNING '%', regexp_replace(sqlerrm, '\d+', 'N'); END $$;
 CREATE FUNCTION evil_toaster(text) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_text_toaster';
-CREATE FUNCTION evil_toaster(text) RETURNS sliced.toaster_handler LANGUAGE sql AS 'SELECT sliced.text_toaster(NULL)';
+CREATE FUNCTION evil_toaster(text) RETURNS sliced.toaster_handler LANGUAGE sql AS 'SELECT sliced_functions.text_toaster(NULL)';
 SELECT count(*) FROM sliced.toasters WHERE name = 'evil';
 CREATE TABLE mine (v text) USING sliced;
 SELECT sliced.alter_column('mine', 'v', 'toaster=evil');
@@ -89,13 +89,13 @@ INSERT INTO odd SELECT repeat('abcdé', 4000), convert_to(repeat('abcdé', 4000)
     (SELECT array_agg(md5(n::text)) FROM generate_series(1, 300) n);
 CREATE TABLE arguments (type text, n int, expr text) USING heap;
 INSERT INTO arguments SELECT type, n, expr FROM (VALUES
-    ('text', ARRAY['NULL::text', '''''::text', '''é''::text', 't', 'sliced.edit_textcat(t, ''x'')', 'sliced.edit_textcat(sliced.edit_textcat(t, t), ''x'')']),
+    ('text', ARRAY['NULL::text', '''''::text', '''é''::text', 't', 'sliced_functions.edit_textcat(t, ''x'')', 'sliced_functions.edit_textcat(sliced_functions.edit_textcat(t, t), ''x'')']),
     ('character varying', ARRAY['NULL::varchar', '''a''::varchar', 't::varchar']),
-    ('bytea', ARRAY['NULL::bytea', '''\x00''::bytea', 'b', 'sliced.edit_byteacat(b, b)']),
+    ('bytea', ARRAY['NULL::bytea', '''\x00''::bytea', 'b', 'sliced_functions.edit_byteacat(b, b)']),
     ('integer', ARRAY['NULL::int', '0', '1', '-1', '2147483647', '(-2147483648)', '70000']),
     ('bigint', ARRAY['NULL::bigint', '0::bigint', '77::bigint', '9223372036854775807', '(-1)::bigint']),
     ('boolean', ARRAY['NULL::bool', 'true', 'false']),
-    ('jsonb', ARRAY['NULL::jsonb', '''{}''::jsonb', '''[1, {"a": 2}]''::jsonb', '''1''::jsonb', 'j', 'sliced.jsonb_field_part(j, ''k10'')', 'sliced.edit_jsonb_concat(j, ''{"z": 1}'')']),
+    ('jsonb', ARRAY['NULL::jsonb', '''{}''::jsonb', '''[1, {"a": 2}]''::jsonb', '''1''::jsonb', 'j', 'sliced_functions.jsonb_field_part(j, ''k10'')', 'sliced_functions.edit_jsonb_concat(j, ''{"z": 1}'')']),
     ('jsonpath', ARRAY['NULL::jsonpath', '''$''::jsonpath', '''$.k1 == 1''::jsonpath', '''strict $.none''::jsonpath', '''$.*''::jsonpath']),
     ('integer[]', ARRAY['NULL::int[]', '''{}''::int[]', '''{1}''::int[]', '''{1,2}''::int[]', '''{NULL}''::int[]', '''{-1,-2147483648}''::int[]', '''{2147483647,1}''::int[]', '''{{1,2},{3,4}}''::int[]',
         '''{1,1,1,1,1,1,1,1,1,1,1,1,1,1}''::int[]', 'i']),
@@ -111,7 +111,7 @@ DO $$
 DECLARE f record; call text; calls int := 0; failed int := 0;
 BEGIN
     FOR f IN SELECT p.oid, proname, proargtypes::oid[] AS types, provariadic NOT IN (0, 2276) AS variadic FROM pg_proc p
-        WHERE pronamespace = 'sliced'::regnamespace AND proname ~ '^(text|get|edit|jsonb|array)_' AND proname !~ '_toaster$' LOOP
+        WHERE pronamespace = 'sliced_functions'::regnamespace AND proname ~ '^(text|get|edit|jsonb|array)_' AND proname !~ '_toaster$' LOOP
         FOR call IN
             -- the 80 combinations of arguments that a hash brings to the top
             WITH RECURSIVE c AS (
@@ -119,7 +119,7 @@ BEGIN
                 UNION ALL
                 SELECT c.n + 1, c.args || (CASE WHEN f.variadic AND c.n + 1 = cardinality(f.types) THEN 'VARIADIC ' ELSE '' END || a.expr)
                 FROM c JOIN arguments a ON a.type = format_type(f.types[c.n], NULL))
-            SELECT format('SELECT md5(x::text) FROM odd, LATERAL (SELECT sliced.%I(%s) AS x) s', f.proname, array_to_string(args, ', '))
+            SELECT format('SELECT md5(x::text) FROM odd, LATERAL (SELECT sliced_functions.%I(%s) AS x) s', f.proname, array_to_string(args, ', '))
             FROM c WHERE n = cardinality(f.types) ORDER BY md5(args::text) LIMIT 80 LOOP
             calls := calls + 1;
             BEGIN
@@ -145,12 +145,12 @@ SET ROLE regress_sliced_eve;
 CREATE EXTENSION pg_sliced;
 -- a function that would be taken for ours
 SET ROLE regress_sliced_owner;
-CREATE SCHEMA sliced;
-CREATE FUNCTION sliced.column_options(oid) RETURNS TABLE (col name) LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'called as %', current_user; END $$;
+CREATE SCHEMA sliced_functions;
+CREATE FUNCTION sliced_functions.column_options(oid) RETURNS TABLE (col name) LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'called as %', current_user; END $$;
 \set SHOW_CONTEXT never
 CREATE EXTENSION pg_sliced;
 \set SHOW_CONTEXT errors
-DROP SCHEMA sliced CASCADE;
+DROP SCHEMA sliced_functions CASCADE;
 CREATE EXTENSION pg_sliced SCHEMA public;
 CREATE EXTENSION pg_sliced;
 SELECT extowner::regrole FROM pg_extension WHERE extname = 'pg_sliced';
@@ -161,10 +161,10 @@ SELECT sliced.alter_column('t', 'v', 'compression=zstd');
 VACUUM FULL t;
 SELECT col, compression FROM sliced.columns;
 CREATE FUNCTION sliced.verify(text) RETURNS int LANGUAGE sql AS 'SELECT 1';
-CREATE OR REPLACE FUNCTION sliced.before_drop() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN END $$;
-ALTER FUNCTION sliced.before_drop() OWNER TO regress_sliced_owner;
-DROP FUNCTION sliced.before_drop();
-ALTER EXTENSION pg_sliced DROP FUNCTION sliced.before_drop();
+CREATE OR REPLACE FUNCTION sliced_functions.before_drop() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN END $$;
+ALTER FUNCTION sliced_functions.before_drop() OWNER TO regress_sliced_owner;
+DROP FUNCTION sliced_functions.before_drop();
+ALTER EXTENSION pg_sliced DROP FUNCTION sliced_functions.before_drop();
 ALTER EXTENSION pg_sliced DROP SCHEMA sliced;
 ALTER SCHEMA sliced RENAME TO other;
 DROP SCHEMA sliced CASCADE;
@@ -174,9 +174,9 @@ DROP ACCESS METHOD sliced;
 ALTER EVENT TRIGGER sliced_before_label DISABLE;
 DROP EVENT TRIGGER sliced_before_drop;
 CREATE ACCESS METHOD another TYPE TABLE HANDLER sliced.handler;
-CREATE EVENT TRIGGER mine ON ddl_command_start EXECUTE FUNCTION sliced.before_label();
+CREATE EVENT TRIGGER mine ON ddl_command_start EXECUTE FUNCTION sliced_functions.before_label();
 CREATE FUNCTION my_toaster(text) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_text_toaster';
-CREATE FUNCTION evil_toaster(text) RETURNS sliced.toaster_handler LANGUAGE sql AS 'SELECT sliced.text_toaster(NULL)';
+CREATE FUNCTION evil_toaster(text) RETURNS sliced.toaster_handler LANGUAGE sql AS 'SELECT sliced_functions.text_toaster(NULL)';
 ALTER EXTENSION pg_sliced ADD FUNCTION evil_toaster(text);
 SELECT name FROM sliced.toasters ORDER BY 1;
 ALTER EXTENSION pg_sliced DROP FUNCTION evil_toaster(text);

@@ -34,7 +34,7 @@ SELECT start, raw_bytes, rows FROM replaced, sliced.inspect(v);
 CALL on_toast('INSERT INTO %s SELECT chunk_id, chunk_seq, chunk_data || ''''::bytea FROM earlier WHERE chunk_seq > 0 AND get_byte(chunk_data, 4) & 15 = 2 AND chunk_seq NOT IN (SELECT chunk_seq FROM %1$s)');
 SELECT length(v), v = pages(14) FROM replaced;
 SELECT bool_and(substr(v, i, 300) = substr(pages(14), i, 300) AND right(v, i) = right(pages(14), i)) FROM replaced, generate_series(9001, 139001, 10000) i;
-SELECT sliced.text_length(v), md5(overlay(v PLACING 'x' FROM 75000)) = md5(overlay(pages(14) PLACING 'x' FROM 75000)) FROM replaced;
+SELECT sliced_functions.text_length(v), md5(overlay(v PLACING 'x' FROM 75000)) = md5(overlay(pages(14) PLACING 'x' FROM 75000)) FROM replaced;
 -- what is not needed is found, and goes with the value
 SELECT kind, byte_offset, message FROM sliced.verify('replaced') ORDER BY 2 LIMIT 2;
 UPDATE replaced SET v = 'short';

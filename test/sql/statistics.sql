@@ -96,13 +96,13 @@ CREATE TABLE w AS SELECT * FROM v;
 SELECT count(*) FROM columns() WHERE col LIKE '%w.%';
 ALTER TABLE w SET ACCESS METHOD sliced;
 SELECT count(*) FROM columns() WHERE col LIKE '%w.%';
-SELECT toastrelid AS gone FROM sliced.stat_counts() JOIN pg_class ON reltoastrelid = toastrelid WHERE relname = 'w' LIMIT 1 \gset
+SELECT toastrelid AS gone FROM sliced_functions.stat_counts() JOIN pg_class ON reltoastrelid = toastrelid WHERE relname = 'w' LIMIT 1 \gset
 BEGIN;
 DROP TABLE w;
 ROLLBACK;
 SELECT count(*) FROM columns() WHERE col LIKE '%w.%';
 DROP TABLE w;
-SELECT count(*) FROM sliced.stat_counts() WHERE toastrelid = :gone;
+SELECT count(*) FROM sliced_functions.stat_counts() WHERE toastrelid = :gone;
 
 -- partitions, temporary tables, adopted ones
 CREATE TABLE part (id int, doc text) PARTITION BY RANGE (id);
@@ -133,11 +133,11 @@ SELECT count(*) > 0 FROM sliced.stat_codecs;
 SELECT count(*) > 0 FROM sliced.table_sizes;
 SELECT sliced.stat_reset();
 SELECT sliced.stat_reset('v');
-SELECT sliced.table_space('v');
+SELECT sliced.toast_space('v');
 RESET ROLE;
 GRANT pg_stat_scan_tables TO regress_sliced_stat;
 SET ROLE regress_sliced_stat;
-SELECT pages > 0 FROM sliced.table_space('v');
+SELECT pages > 0 FROM sliced.toast_space('v');
 RESET ROLE;
 DROP OWNED BY regress_sliced_stat;
 DROP ROLE regress_sliced_stat;
@@ -149,27 +149,27 @@ FROM sliced.table_sizes WHERE rel IN ('v'::regclass, 'part1', 'part2', 'old');
 
 -- and what is in the pages of the toast relation
 CREATE TABLE space (id int, doc text) USING sliced;
-SELECT * FROM sliced.table_space('space') s;
+SELECT * FROM sliced.toast_space('space') s;
 INSERT INTO space SELECT i, soft(200000) FROM generate_series(1, 10) i;
 SELECT pages = pg_relation_size(reltoastrelid) / current_setting('block_size')::int AS pages, pages_read = pages AS read, live_bytes > stored_bytes AS live, dead_bytes,
     heads, derived, nodes, slices, raw_bytes, core_values, core_bytes
-FROM pg_class, sliced.table_space('space') WHERE relname = 'space';
+FROM pg_class, sliced.toast_space('space') WHERE relname = 'space';
 SELECT sum(s.raw_bytes) = min(t.raw_bytes) AS raw, sum(s.stored_bytes) = min(t.stored_bytes) AS stored
-FROM space, sliced.inspect(doc) s, sliced.table_space('space') t;
+FROM space, sliced.inspect(doc) s, sliced.toast_space('space') t;
 UPDATE space SET doc = overlay(doc PLACING 'ABC' FROM 100000) WHERE id <= 3;
-SELECT heads, derived, nodes FROM sliced.table_space('space');
+SELECT heads, derived, nodes FROM sliced.toast_space('space');
 DO $$ BEGIN FOR i IN 1 .. 60 LOOP UPDATE space SET doc = overlay(doc PLACING '+' FROM i * 1000) WHERE id = 1; END LOOP; END $$;
 SELECT heads, derived, nodes = (SELECT count(*) FROM space, sliced.inspect(doc) WHERE codec = 'node' AND start < -1) AS same, nodes > 0 AS nodes
-FROM sliced.table_space('space');
+FROM sliced.toast_space('space');
 DELETE FROM space WHERE id > 5;
-SELECT dead_bytes > 0 AS dead FROM sliced.table_space('space');
+SELECT dead_bytes > 0 AS dead FROM sliced.toast_space('space');
 SELECT pages_read < pages AS some, abs(a.live_bytes - b.live_bytes) < b.live_bytes / 2 AS near
-FROM sliced.table_space('space', 20) a, LATERAL (SELECT live_bytes FROM sliced.table_space('space')) b;
-SELECT core_values, core_bytes FROM sliced.table_space('old');
-SELECT sliced.table_space('part');
-SELECT sliced.table_space('pg_class');
-SELECT sliced.table_space('v', 0);
-SELECT sliced.table_space('v', 'nan');
+FROM sliced.toast_space('space', 20) a, LATERAL (SELECT live_bytes FROM sliced.toast_space('space')) b;
+SELECT core_values, core_bytes FROM sliced.toast_space('old');
+SELECT sliced.toast_space('part');
+SELECT sliced.toast_space('pg_class');
+SELECT sliced.toast_space('v', 0);
+SELECT sliced.toast_space('v', 'nan');
 
 DROP TABLE tmp;
 SET client_min_messages = warning;

@@ -46,7 +46,7 @@ is "$(message 'SELECT substr(v, 30001, 20) FROM t WHERE id = 4')" \
 is "$(sql -c 'SELECT bool_and(v = noise(60000, id)) FROM t WHERE id NOT IN (4, 6)')" t "other rows are readable"
 is "$(sql -c 'SELECT substr(v, 1, 20000) = noise(20000, 4), substr(v, 50001) = substr(noise(60000, 4), 50001) FROM t WHERE id = 4')" \
     't|t' "so are other slices of the damaged value"
-is "$(sql -c "SELECT kind, attname, message, (SELECT id FROM t WHERE ctid = row_ctid) FROM sliced.verify('t') ORDER BY 4")" \
+is "$(sql -c "SELECT kind, col, message, (SELECT id FROM t WHERE ctid = row_ctid) FROM sliced.verify('t') ORDER BY 4")" \
     'corrupted slice|v|checksum mismatch|4
 corrupted slice|v|checksum mismatch|6' "verify reports both"
 is "$(message 'VACUUM FULL t' | cut -d ' ' -f 1)" XX001: "VACUUM FULL refuses"
@@ -70,7 +70,7 @@ damage() {
 }
 
 damage whole 'chunk_seq BETWEEN 15000 AND 17000' 200
-is "$(sql -c "SELECT count(DISTINCT (row_ctid, attname)) FROM sliced.verify('whole')")" 4 "damaged values of two types and lengths"
+is "$(sql -c "SELECT count(DISTINCT (row_ctid, col)) FROM sliced.verify('whole')")" 4 "damaged values of two types and lengths"
 sql -c "UPDATE whole SET t = array_to_string(words('other', id), ''), j = to_jsonb(words('other', id))"
 is "$(sql -c "SELECT count(*) FROM sliced.verify('whole')" \
     -c "SELECT bool_and(t = array_to_string(words('other', id), '') AND j = to_jsonb(words('other', id))) FROM whole")" \
@@ -108,7 +108,7 @@ is "$(message 'SELECT md5(a::text) FROM edited WHERE id = 2')" \
 is "$(message 'DO $$ BEGIN FOR i IN 1 .. 300 LOOP UPDATE edited SET a[i * 60] = i WHERE id = 2; END LOOP; END $$')" \
     'XX001: value N of table "edited" is corrupted at offset 0: a node is missing' "which is found when it is to be changed"
 is "$(sql -c 'SELECT a[60], a[120], a[61] FROM edited WHERE id = 3')" '-1|-2|61' "other rows are readable"
-is "$(sql -c "SELECT DISTINCT kind, attname, message, (SELECT id FROM edited WHERE ctid = row_ctid) FROM sliced.verify('edited') WHERE message ~ 'checksum|missing' ORDER BY 4")" \
+is "$(sql -c "SELECT DISTINCT kind, col, message, (SELECT id FROM edited WHERE ctid = row_ctid) FROM sliced.verify('edited') WHERE message ~ 'checksum|missing' ORDER BY 4")" \
     'corrupted slice|a|checksum mismatch|1
 missing slice|a|a node is missing|2' "verify reports both"
 is "$(message 'VACUUM FULL edited' | cut -d ' ' -f 1)" XX001: "VACUUM FULL refuses"
@@ -159,7 +159,7 @@ for column in v w; do
             is "$(message "$way")$(looks $column taken | grep -vxF "$corrupted")" "" "damaged byte $byte of $column: $way"
         done
         found=$(looks $column taken)
-        is "$(sql -c "SELECT DISTINCT attname, message FROM sliced.verify('taken')")" \
+        is "$(sql -c "SELECT DISTINCT col, message FROM sliced.verify('taken')")" \
             "${found:+$column|the slice cannot be decompressed}" "damaged byte $byte of $column is found by verify if by readers"
         # where heap cannot read the value, it has not become another one
         [ -z "$(looks $column packed | grep -v 22021)" ] || is "${found:+found}" found "damaged byte $byte of $column is found as in heap"

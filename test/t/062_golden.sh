@@ -103,8 +103,8 @@ SQL
     is "$(try -c "SELECT name, part FROM golden JOIN parts USING (type) WHERE parts_differ('golden_' || id, part)")" "" \
         "$release: parts of them are read"
     is "$(try -c "SELECT name, change FROM golden JOIN changes USING (type) WHERE differ('golden_' || id, change)")" "" "$release: they are changed"
-    is "$(try -c "SELECT count(*), bool_and(d.bytes > 0 AND d.in_use AND u.slices > 0) FROM golden, LATERAL sliced.table_dictionaries(('golden_' || id)::regclass) d
-        LEFT JOIN LATERAL sliced.dictionary_users(('golden_' || id)::regclass) u USING (dictionary)")" "4|t" "$release: dictionaries are known, and used"
+    is "$(try -c "SELECT count(*), bool_and(d.bytes > 0 AND d.in_use AND u.slices > 0) FROM golden, LATERAL sliced_functions.table_dictionaries(('golden_' || id)::regclass) d
+        LEFT JOIN LATERAL sliced.dictionary_slices(('golden_' || id)::regclass) u USING (dictionary)")" "4|t" "$release: dictionaries are known, and used"
     sql -c "UPDATE golden SET md5 = md5_of('golden_' || id)"
     check "after that"
     sql -c "SELECT format('VACUUM FULL golden_%s;', id) FROM golden" | sql

@@ -51,9 +51,9 @@ awk '/^(UPDATE|SELECT) / && ++n <= 600 { print "EXPLAIN (VERBOSE, COSTS OFF) " $
 PGOPTIONS='-c search_path=on_sliced -c client_min_messages=log -c debug_print_plan=on -c debug_pretty_print=off' \
     sql -f "$PGS_TMP/explain.sql" >"$PGS_TMP/plans" 2>&1
 called=$(grep -oE ':(op)?funcid [0-9]+' "$PGS_TMP/plans" | cut -d ' ' -f 2 | sort -un | xargs | tr ' ' ,)
-is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced'::regnamespace
+is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced_functions'::regnamespace
     AND proname ~ '^(text|get|edit)_' AND proname !~ 'jsonb|array|_toaster$' AND oid NOT IN ($called)")" '' "all our functions are called"
-is "$(grep -av ':funcid' "$PGS_TMP/plans" | grep -ac 'sliced\.edit_[a-z]*(' | awk '{ print ($1 > 100) }')" 1 "EXPLAIN shows them"
+is "$(grep -av ':funcid' "$PGS_TMP/plans" | grep -ac 'sliced_functions\.edit_[a-z]*(' | awk '{ print ($1 > 100) }')" 1 "EXPLAIN shows them"
 is "$(sql -c "SELECT name, count(DISTINCT object) FROM on_sliced.v, sliced.inspect(t) WHERE name = 'changed' GROUP BY 1 HAVING bool_or(codec = 'node') AND max(piece) > 3
     UNION ALL SELECT 'of nodes', 1 WHERE EXISTS (SELECT FROM on_sliced.v, sliced.inspect(b) WHERE codec = 'node' AND start < -1)
     UNION ALL SELECT name, count(DISTINCT object) FROM on_sliced.v, sliced.inspect(t) WHERE name = 'grown' GROUP BY 1 HAVING count(*) > 2" | cut -d '|' -f 1)" \

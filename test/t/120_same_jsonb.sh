@@ -36,7 +36,7 @@ if [ -z "$folder" ]; then
     PGOPTIONS='-c search_path=on_sliced -c client_min_messages=log -c debug_print_plan=on -c debug_pretty_print=off' \
         sql -v ON_ERROR_STOP=0 -f "$PGS_TMP/explain.sql" >"$PGS_TMP/plans" 2>&1
     called=$(grep -aoE ':(op)?funcid [0-9]+' "$PGS_TMP/plans" | cut -d ' ' -f 2 | sort -un | xargs | tr ' ' ,)
-    is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced'::regnamespace AND proname ~ 'json' AND proname !~ '_toaster$'
+    is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced_functions'::regnamespace AND proname ~ 'json' AND proname !~ '_toaster$'
         AND (proname <> 'jsonb_for_query' OR $PG_MAJOR >= 16)
         AND oid NOT IN ($called)")" '' "all our functions are called"
 fi

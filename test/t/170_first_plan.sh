@@ -52,9 +52,9 @@ reads_little() {
 
 for from in parted parent 'inlined()' both_of_them 'parted WHERE id < fold() + 9'; do
     query="SELECT substr(v, 500000, 10) FROM $from"
-    is "$(functions "EXPLAIN (VERBOSE) $query")" 'sliced.text_substr(' "$from: once"
-    is "$(functions "PREPARE p AS $query" "EXPLAIN (VERBOSE) EXECUTE p")" 'sliced.text_substr(' "$from: prepared"
-    is "$(functions "PREPARE p AS $query" "EXECUTE p" "EXPLAIN (VERBOSE) EXECUTE p")" 'sliced.text_substr(' "$from: prepared and executed"
+    is "$(functions "EXPLAIN (VERBOSE) $query")" 'sliced_functions.text_substr(' "$from: once"
+    is "$(functions "PREPARE p AS $query" "EXPLAIN (VERBOSE) EXECUTE p")" 'sliced_functions.text_substr(' "$from: prepared"
+    is "$(functions "PREPARE p AS $query" "EXECUTE p" "EXPLAIN (VERBOSE) EXECUTE p")" 'sliced_functions.text_substr(' "$from: prepared and executed"
     is "$(reads_little "SELECT count(*) FROM reads('$from')")" t "$from: in a function"
 done
 for target in parted parent; do
@@ -62,6 +62,6 @@ for target in parted parent; do
 done
 
 is "$(sql -c "PREPARE p AS SELECT substr(v, 500000, 10) FROM parted" -c "EXPLAIN (VERBOSE, COSTS OFF) EXECUTE p" \
-    -c "REVOKE EXECUTE ON FUNCTION sliced.text_substr(text, int, int) FROM public" -c "EXPLAIN (VERBOSE, COSTS OFF) EXECUTE p" \
-    | grep -oE '[a-z._]*substr\(' | xargs)" 'sliced.text_substr( substr(' "the plan goes when the function may no longer be called"
+    -c "REVOKE EXECUTE ON FUNCTION sliced_functions.text_substr(text, int, int) FROM public" -c "EXPLAIN (VERBOSE, COSTS OFF) EXECUTE p" \
+    | grep -oE '[a-z._]*substr\(' | xargs)" 'sliced_functions.text_substr( substr(' "the plan goes when the function may no longer be called"
 server_stop first

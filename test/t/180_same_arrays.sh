@@ -42,7 +42,7 @@ awk '/^(UPDATE|SELECT) / && ++n <= 900 { print "EXPLAIN (VERBOSE, COSTS OFF) " $
 PGOPTIONS='-c search_path=on_sliced,public -c client_min_messages=log -c debug_print_plan=on -c debug_pretty_print=off' \
     sql -v ON_ERROR_STOP=0 -f "$PGS_TMP/explain.sql" >"$PGS_TMP/plans" 2>&1
 called=$(grep -aoE ':(op)?funcid [0-9]+' "$PGS_TMP/plans" | cut -d ' ' -f 2 | sort -un | xargs | tr ' ' ,)
-is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced'::regnamespace AND proname ~ '^(edit_)?array_' AND proname <> 'array_toaster'
+is "$(sql -c "SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'sliced_functions'::regnamespace AND proname ~ '^(edit_)?array_' AND proname <> 'array_toaster'
     AND oid NOT IN ($called)")" '' "all our functions are called"
 is "$(sql -c "SELECT name, count(*) > 5 AND bool_or(codec = 'node') FROM on_sliced.v, sliced.inspect(i) WHERE name IN ('changed', 'grown') GROUP BY 1 ORDER BY 1")" \
     $'changed|t\ngrown|t' "arrays have roots and several slices"

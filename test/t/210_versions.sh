@@ -65,17 +65,17 @@ done
 PGS_TREE=$PGS_TMP/tree
 PGS_BINDIR=$PGS_TREE$("$PG_CONFIG" --bindir)
 
-lost='CREATE FUNCTION sliced.text_right(text, int) RETURNS text
+lost='CREATE FUNCTION sliced_functions.text_right(text, int) RETURNS text
 AS $$MODULE_PATHNAME$$, $$sliced_text_right$$
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;'
-changed='ALTER FUNCTION sliced.text_length(text) IMMUTABLE;'
+changed='ALTER FUNCTION sliced_functions.text_length(text) IMMUTABLE;'
 comment='COMMENT ON FUNCTION sliced.inspect(anyelement) IS $$the slices that a value consists of$$;'
 privilege='GRANT SELECT ON sliced.toasters TO PUBLIC;'
 
 # earlier VERSION STATEMENT...: a version that lacks all of these, and an update that has these.
 earlier() {
-    sed -e '/^CREATE FUNCTION sliced.text_right/,/;$/d' \
-        -e '/^CREATE FUNCTION sliced.text_length/,/;$/s/IMMUTABLE/STABLE/' \
+    sed -e '/^CREATE FUNCTION sliced_functions.text_right/,/;$/d' \
+        -e '/^CREATE FUNCTION sliced_functions.text_length/,/;$/s/IMMUTABLE/STABLE/' \
         -e '/^COMMENT ON FUNCTION sliced.inspect/,/;$/d' \
         -e '/^GRANT SELECT ON sliced.toasters/d' "$extensions/pg_sliced--$newest.sql" >"$extensions/pg_sliced--$1.sql"
     printf '%s\n' "${@:2}" >"$extensions/pg_sliced--$1--$newest.sql"

@@ -51,7 +51,7 @@ upgrade_without_lz4() {
     is "$(sql -d data -c 'SELECT string_agg(md5(t), NULL ORDER BY id) FROM v WHERE id < 20')" \
         "$(sql -d data -c "SELECT string_agg(md5(t), NULL ORDER BY id) FROM (SELECT i, $outside $source
             UNION ALL SELECT i + 10, repeat('pglz' || i, 1000) $source) s (id, t)")" "$test: all that can be read is"
-    is "$(sql -d data -c "SELECT kind, attname, string_agg(id::text, ' ' ORDER BY id) FROM sliced.verify('v') f JOIN v ON v.ctid = f.row_ctid GROUP BY 1, 2")" \
+    is "$(sql -d data -c "SELECT kind, col, string_agg(id::text, ' ' ORDER BY id) FROM sliced.verify('v') f JOIN v ON v.ctid = f.row_ctid GROUP BY 1, 2")" \
         'unreadable value|t|21 22 23 24' "$test: verify names the others"
     server_stop new--link
 }

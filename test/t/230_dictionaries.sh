@@ -64,7 +64,7 @@ caught_up
 for server in primary standby; do
     is "$(on $server -c "SELECT \"column\", in_use FROM sliced.dictionaries WHERE rel = 'auto'::regclass ORDER BY 1" \
         -c 'SELECT count(*), count(*) FILTER (WHERE doc <> document(id)) FROM auto' \
-        -c "SELECT count(*), sum(slices) FROM sliced.dictionary_users('auto')")" 'doc|t
+        -c "SELECT count(*), sum(slices) FROM sliced.dictionary_slices('auto')")" 'doc|t
 t|f
 1600|0
 1|100' "ANALYZE makes them: $server"
@@ -126,7 +126,7 @@ sql -c 'CREATE DATABASE three TEMPLATE two' -c 'DROP DATABASE two'
 # another database has a toast relation and values of the same ids, and sessions are in one only
 sql -d three -c 'SELECT trained()' -c 'CALL fill(2001, 2010)' >"$PGS_TMP/out"
 sql -c 'CREATE DATABASE four TEMPLATE three'
-is "$(sql -d four -c 'SELECT wrong()' -c "SELECT count(*) FROM sliced.verify('docs')" -c "SELECT count(*) FROM sliced.dictionary_users('docs')")" '0
+is "$(sql -d four -c 'SELECT wrong()' -c "SELECT count(*) FROM sliced.verify('docs')" -c "SELECT count(*) FROM sliced.dictionary_slices('docs')")" '0
 0
 2' "a copy of the database"
 

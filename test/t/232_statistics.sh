@@ -97,7 +97,7 @@ is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '
 
 # a table that gets the OIDs of another one, which is gone, has nothing of its statistics
 oids="SELECT c.oid, c.reltoastrelid FROM pg_class c WHERE relname = 'gone'"
-of_gone="SELECT count(*) FROM sliced.stat_counts() s JOIN pg_class c ON c.reltoastrelid = s.toastrelid WHERE relname = 'gone'"
+of_gone="SELECT count(*) FROM sliced_functions.stat_counts() s JOIN pg_class c ON c.reltoastrelid = s.toastrelid WHERE relname = 'gone'"
 sql -c 'CREATE TABLE gone (v text) USING sliced' -c "INSERT INTO gone SELECT $value" -c 'SELECT count(md5(v)) FROM gone' >/dev/null
 is "$(sql -c "$of_gone")" 2 'a table'
 had=$(sql -c "$oids")
@@ -109,7 +109,7 @@ sql -c 'CREATE TABLE gone (v text) USING sliced'
 is "$(sql -c "$oids")" "$had" 'a table of the same OIDs'
 is "$(sql -c "$of_gone")" 0 'has no statistics yet'
 sql -c "INSERT INTO gone SELECT $value" -c 'DROP TABLE gone'
-is "$(sql -c "SELECT count(*) FROM sliced.stat_counts() s LEFT JOIN pg_class c ON c.oid = s.toastrelid WHERE c.oid IS NULL")" 0 'a table that was dropped'
+is "$(sql -c "SELECT count(*) FROM sliced_functions.stat_counts() s LEFT JOIN pg_class c ON c.oid = s.toastrelid WHERE c.oid IS NULL")" 0 'a table that was dropped'
 
 # one that is being made, by somebody whose session has booked a lot, stays
 sql >"$PGS_TMP/making" <<SQL &
@@ -141,9 +141,9 @@ sql -c 'DROP DATABASE other'
 # rows that were deleted are dead, also while somebody still sees them
 sql -c 'CREATE TABLE held AS SELECT * FROM t' -c 'ALTER TABLE held SET ACCESS METHOD sliced' \
     -c 'BEGIN' -c 'SELECT pg_current_xact_id()' -c "PREPARE TRANSACTION 'old'" -c 'DELETE FROM held' >/dev/null
-is "$(sql -c "SELECT live_bytes, dead_bytes > 0, raw_bytes FROM sliced.table_space('held')")" '0|t|0' 'rows that are recently dead'
+is "$(sql -c "SELECT live_bytes, dead_bytes > 0, raw_bytes FROM sliced.toast_space('held')")" '0|t|0' 'rows that are recently dead'
 sql -c "ROLLBACK PREPARED 'old'" -c 'VACUUM held'
-is "$(sql -c "SELECT pages FROM sliced.table_space('held')")" 0 'VACUUM'
+is "$(sql -c "SELECT pages FROM sliced.toast_space('held')")" 0 'VACUUM'
 sql -c 'DROP TABLE held'
 
 # many tables: sessions do not write the file each time, but the last one does
@@ -168,13 +168,13 @@ SELECT format('CREATE TABLE m%s (v text) USING sliced; INSERT INTO m%1$s SELECT 
 FROM generate_series(1, 9000) i
 \gexec
 SQL
-is "$(sql -c "SELECT count(*) FROM sliced.stat_counts() WHERE attnum > 0" -c "SELECT count(*) FROM sliced.stat_tables WHERE rel IS NULL" | xargs)" '8127 1' \
+is "$(sql -c "SELECT count(*) FROM sliced_functions.stat_counts() WHERE attnum > 0" -c "SELECT count(*) FROM sliced.stat_tables WHERE rel IS NULL" | xargs)" '8127 1' \
     'as many columns as there is room for, and one of all others'
 sql <<'SQL'
 SELECT format('DROP TABLE m%s', i) FROM generate_series(1, 9000) i
 \gexec
 SQL
-is "$(sql -c "SELECT count(*) FROM sliced.stat_counts() WHERE attnum > 0")" 0 'room comes back'
+is "$(sql -c "SELECT count(*) FROM sliced_functions.stat_counts() WHERE attnum > 0")" 0 'room comes back'
 
 # a standby counts for itself
 sql -c 'SELECT sliced.stat_reset()' -c 'SELECT count(md5(v)) FROM t' >/dev/null

@@ -85,7 +85,7 @@ is "$(sql -c 'SELECT wrong(), count(*) FROM docs')" '0|500' "damaged directory: 
 is "$(problems)" 'corrupted dictionary|N|checksum mismatch|1
 orphaned value|DOC|no row points to this value|1
 orphaned value|T|no row points to this value|1' "damaged directory: verify"
-is "$(sql -c "SELECT count(*) FROM sliced.table_dictionaries('docs')" 2>&1)" 'WARNING:  directory of dictionaries of table "docs" is corrupted: checksum mismatch
+is "$(sql -c "SELECT count(*) FROM sliced_functions.table_dictionaries('docs')" 2>&1)" 'WARNING:  directory of dictionaries of table "docs" is corrupted: checksum mismatch
 0' "damaged directory: what dictionaries there are"
 is "$(message 'SELECT trained()' | sed -E 's/pg_toast_[0-9]+/pg_toast_N/')" "XX001: $error" "damaged directory: training"
 written "damaged directory" '0 0'

@@ -93,18 +93,18 @@ call() {
 # ---- one at a time; progress ----
 call "'t', max_rate => 0.5" >"$PGS_TMP/first" &
 first=$!
-wait_until pub 'SELECT count(*) = 1 FROM sliced.progress WHERE rows_converted > 0 AND bytes_per_second > 0'
+wait_until pub 'SELECT count(*) = 1 FROM sliced.convert_progress WHERE rows_converted > 0 AND bytes_per_second > 0'
 is "$(call "'t'" | sed 's/^.*ERROR/ERROR/')" 'ERROR:  another session is converting "t"' "a second conversion is refused"
-is "$(on pub -c "SELECT rel, pass, blocks > 0, rows_converted BETWEEN 1 AND 299, raw_bytes > bytes_after, bytes_before > 0 FROM sliced.progress")" \
+is "$(on pub -c "SELECT rel, pass, blocks > 0, rows_converted BETWEEN 1 AND 299, raw_bytes > bytes_after, bytes_before > 0 FROM sliced.convert_progress")" \
     't|1|t|t|t|t' "progress"
-is "$(on pub -c "SET ROLE pg_monitor" -c "SELECT rel FROM sliced.progress" -c "SET ROLE pg_signal_backend" -c "SELECT rel, rows_converted FROM sliced.progress")" \
+is "$(on pub -c "SET ROLE pg_monitor" -c "SELECT rel FROM sliced.convert_progress" -c "SET ROLE pg_signal_backend" -c "SELECT rel, rows_converted FROM sliced.convert_progress")" \
     $'t\n|' "progress is for who may see it"
 on pub -c 'VACUUM t' -c 'ALTER TABLE t SET (fillfactor = 99)' -c 'CREATE INDEX CONCURRENTLY t_late ON t (length(body))'
-is "$(on pub -c 'SELECT count(*) FROM sliced.progress')" 1 "VACUUM, ALTER TABLE and CREATE INDEX CONCURRENTLY go on beside it"
-on pub -c 'SELECT pg_cancel_backend(pid) FROM sliced.progress' >/dev/null
+is "$(on pub -c 'SELECT count(*) FROM sliced.convert_progress')" 1 "VACUUM, ALTER TABLE and CREATE INDEX CONCURRENTLY go on beside it"
+on pub -c 'SELECT pg_cancel_backend(pid) FROM sliced.convert_progress' >/dev/null
 wait "$first" || true
 is "$(sed 's/^.*ERROR/ERROR/' "$PGS_TMP/first" | tail -n 1)" 'ERROR:  canceling statement due to user request' "a conversion is cancelled"
-is "$(on pub -c 'SELECT count(*) FROM sliced.progress')$(on pub -c 'SELECT * FROM problems()')" 0 "no progress is left, and all rows are"
+is "$(on pub -c 'SELECT count(*) FROM sliced.convert_progress')$(on pub -c 'SELECT * FROM problems()')" 0 "no progress is left, and all rows are"
 
 # ---- with everybody at work ----
 pids=()
@@ -156,7 +156,7 @@ for n in 1 2; do
     on pub -c "ALTER DATABASE postgres SET sliced.compression = $([ $n = 1 ] && echo zstd || echo none)"
     call "'t', max_rate => 5" >"$PGS_TMP/killed" &
     first=$!
-    wait_until pub 'SELECT count(*) = 1 FROM sliced.progress WHERE rows_converted > 20'
+    wait_until pub 'SELECT count(*) = 1 FROM sliced.convert_progress WHERE rows_converted > 20'
     server_use pub
     server_kill
     wait "$first" || true

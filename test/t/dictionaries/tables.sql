@@ -14,9 +14,9 @@ CREATE FUNCTION wrong() RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM docs WHERE doc <> document(id) OR t <> reverse(document(id)::text)
         OR doc #>> '{items,3,number}' <> md5((id * 4)::text) OR right(t, 20) <> reverse(left(document(id)::text, 20)) $$;
 CREATE FUNCTION trained() RETURNS text LANGUAGE sql AS $$
-    SELECT string_agg("column" || CASE WHEN dictionary IS NULL THEN ' -' ELSE ' made' END, ', ' ORDER BY "column") FROM sliced.train('docs') $$;
+    SELECT string_agg(col || CASE WHEN dictionary IS NULL THEN ' -' ELSE ' made' END, ', ' ORDER BY col) FROM sliced.train('docs') $$;
 -- rows, wrong ones, dictionaries in use, whether slices name dictionaries, problems
 CREATE FUNCTION state() RETURNS text LANGUAGE sql AS $$
     SELECT concat_ws(' ', count(*), wrong(), (SELECT count(*) FROM sliced.dictionaries WHERE in_use AND rel = 'docs'::regclass),
-        (SELECT count(*) FROM sliced.dictionary_users('docs')), (SELECT count(*) FROM sliced.verify('docs'))) FROM docs $$;
+        (SELECT count(*) FROM sliced.dictionary_slices('docs')), (SELECT count(*) FROM sliced.verify('docs'))) FROM docs $$;
 CALL fill(1, 400);
