@@ -1,6 +1,6 @@
 /*
  * pg_sliced.c
- *	  What happens when the library is loaded.
+ *	  Sets up everything when the library is loaded.
  */
 #include "postgres.h"
 

@@ -86,7 +86,7 @@ typedef enum TU_UpdateIndexes
 
 #endif
 
-/* Does an index have entries for blocks, not rows? */
+/* True if the index has entries for blocks, not for rows. */
 static inline bool
 sliced_index_summarizes(const IndexInfo *info)
 {
@@ -97,7 +97,10 @@ sliced_index_summarizes(const IndexInfo *info)
 #endif
 }
 
-/* What the n-th backend, from 0, says of itself.  (The betas of 16 have the older name.) */
+/*
+ * What the n-th backend, counted from 0, reports of itself.  (The betas of 16 have
+ * the older name.)
+ */
 static inline PgBackendStatus *
 sliced_backend_status(int n)
 {
@@ -111,8 +114,9 @@ sliced_backend_status(int n)
 }
 
 /*
- * What SQL/JSON calls a query: does the expression look into a document by a path
- * (17), or only at what kind of document it is (16), with no path?
+ * If the expression looks into a document for SQL/JSON, return true and set *document
+ * and *path. JsonExpr (17) looks by a path.  IS JSON (16) only looks at what kind of
+ * document it is, so *path is NULL.
  */
 static inline bool
 sliced_sql_json_query(Node *expr, Node ***document, Node **path)
@@ -136,7 +140,9 @@ sliced_sql_json_query(Node *expr, Node ***document, Node **path)
 	return false;
 }
 
-/* May a standby decode what is written here, without the primary's knowing? */
+/*
+ * True if a standby may decode what is written here without the primary's knowledge.
+ */
 static inline bool
 sliced_standbys_decode(void)
 {
@@ -156,7 +162,7 @@ sliced_merge_conditions(const ModifyTable *node)
 #endif
 }
 
-/* Is that a method of jsonpath that looks at nothing but its item, and constants? */
+/* True if this method of jsonpath looks at nothing but its item and constants. */
 static inline bool
 sliced_jsonpath_is_method(JsonPathItemType type)
 {
@@ -199,10 +205,13 @@ sliced_jsonpath_is_method(JsonPathItemType type)
 	}
 }
 
-/* Has a partitioned table an access method, which new partitions get? */
+/* True if a partitioned table has an access method that new partitions get. */
 #define SLICED_PARTITIONED_TABLES_HAVE_AM	(PG_VERSION_NUM >= 170000)
 
-/* May rows that our snapshot sees have been vacuumed (old_snapshot_threshold)? */
+/*
+ * Fail if rows that our snapshot sees may have been vacuumed
+ * (old_snapshot_threshold).
+ */
 static inline void
 sliced_snapshot_check_age(void)
 {
@@ -215,8 +224,8 @@ sliced_snapshot_check_age(void)
 }
 
 /*
- * A few bytes that all sessions share under this name, until the server stops or crashes.
- * One session at a time may ask.
+ * A few bytes that all sessions share under this name, until the server stops or
+ * crashes. Only one session at a time may call this.
  */
 static inline void *
 sliced_named_bytes(const char *name, Size size, bool *found)
@@ -226,19 +235,20 @@ sliced_named_bytes(const char *name, Size size, bool *found)
 #elif PG_VERSION_NUM >= 170000
 	return GetNamedDSMSegment(name, size, NULL, found);
 #else
-	/* core has them to spare for late comers */
+	/* core has some to spare for late comers */
 	return ShmemInitStruct(name, size, found);
 #endif
 }
 
-/* Functions of others find what they name in pg_catalog and their own schema alone. */
+/* Since 17 functions of other users look up names in pg_catalog and pg_temp alone. */
 #if PG_VERSION_NUM < 170000
 #define RestrictSearchPath()	((void) 0)
 #endif
 
 /*
- * A row that the decoder passes on, another one in its place, and back.  Older majors have a
- * buffer around each.
+ * A row that the decoder passes on.  Before 17 it is wrapped in a buffer.
+ * sliced_decoded_row() takes it out, sliced_make_decoded_row() puts another one in
+ * its place.
  */
 #if PG_VERSION_NUM >= 170000
 typedef HeapTuple SlicedDecodedRow;
@@ -258,7 +268,7 @@ sliced_decoded_row(ReorderBufferTupleBuf *decoded)
 }
 #endif
 
-/* Say that a transaction has aborted, so that its further changes are passed over. */
+/* Mark a transaction as aborted, so that the decoder skips its further changes. */
 static inline void
 sliced_set_aborted(ReorderBufferTXN *txn)
 {
@@ -269,14 +279,14 @@ sliced_set_aborted(ReorderBufferTXN *txn)
 #endif
 }
 
-/* The backend of a file that is no temporary table's. */
+/* The backend of a file that belongs to no temporary table. */
 #if PG_VERSION_NUM >= 170000
 #define SLICED_NO_BACKEND	INVALID_PROC_NUMBER
 #else
 #define SLICED_NO_BACKEND	InvalidBackendId
 #endif
 
-/* A row to be passed on, in the current context. */
+/* Make a row for the decoder to pass on, in the current context. */
 static inline SlicedDecodedRow
 sliced_make_decoded_row(HeapTuple tuple)
 {
@@ -298,7 +308,10 @@ sliced_make_decoded_row(HeapTuple tuple)
 #define RBTXN_IS_PREPARED				RBTXN_PREPARE
 #endif
 
-/* Groups of a hash aggregate have memory of their own, besides that of what is aggregated. */
+/*
+ * Since 18 the groups of a hash aggregate have memory apart from that of what is
+ * aggregated.
+ */
 #if PG_VERSION_NUM >= 190000
 #define SLICED_AGG_TUPLES_MEMORY(agg)	MemoryContextMemAllocated((agg)->hash_tuplescxt, true)
 #elif PG_VERSION_NUM >= 180000
@@ -308,8 +321,9 @@ sliced_make_decoded_row(HeapTuple tuple)
 #endif
 
 /*
- * Since 18 each node says how many nodes are there only for want of others, it and those
- * below.  EXPLAIN compares a custom node with a list that ours have nothing else in.
+ * Since 18 each node counts the disabled nodes in its subtree, itself included.
+ * EXPLAIN compares the count of a custom node with those of its custom_plans, a list
+ * that our nodes use for nothing else.
  */
 static inline void
 sliced_copy_disabled_nodes(CustomScan *to, const Plan *from)
@@ -327,7 +341,9 @@ sliced_copy_disabled_nodes(CustomScan *to, const Plan *from)
 
 /* ---- 19 ---- */
 
-/* How many replication slots may there be?  Some are for REPACK CONCURRENTLY alone. */
+/*
+ * The most replication slots there can be.  Some are for REPACK CONCURRENTLY alone.
+ */
 static inline int
 sliced_max_slots(void)
 {
@@ -342,10 +358,10 @@ sliced_max_slots(void)
 
 typedef struct varlena varlena;
 
-/* Every session must be told the names of tranches of locks. */
+/* Before 19 every session registers the names of tranches of locks itself. */
 #define LWLockNewTrancheId(name)	((LWLockNewTrancheId) ())
 
-/* What scans do for whoever asked for them, beside their work. */
+/* Flags and instrumentation that callers ask scans for; older majors get none. */
 #define index_beginscan(rel, index, snapshot, instrument, nkeys, norderbys, flags) \
 	sliced_index_beginscan(rel, index, snapshot, nkeys, norderbys)
 #define table_beginscan(rel, snapshot, nkeys, keys, flags) \
@@ -363,7 +379,10 @@ sliced_index_beginscan(Relation rel, Relation index, Snapshot snapshot, int nkey
 #endif
 }
 
-/* Options of updates and deletes; logical decoding sees all of them. */
+/*
+ * Options of updates and deletes.  Before 19 logical decoding sees all updates and
+ * deletes.
+ */
 #define TABLE_DELETE_CHANGING_PARTITION		(1 << 0)
 #define TABLE_UPDATE_NO_LOGICAL				0
 
@@ -388,7 +407,10 @@ sliced_heap_update(Relation rel, ItemPointer tid, HeapTuple tuple, CommandId cid
 #endif
 }
 
-/* VACUUM FULL and CLUSTER are cases of REPACK, and report what they do as that does. */
+/*
+ * Since 19 VACUUM FULL and CLUSTER are cases of REPACK, and report their progress as
+ * REPACK does.
+ */
 #define PROGRESS_REPACK_PHASE					PROGRESS_CLUSTER_PHASE
 #define PROGRESS_REPACK_PHASE_SEQ_SCAN_HEAP		PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP
 #define PROGRESS_REPACK_PHASE_INDEX_SCAN_HEAP	PROGRESS_CLUSTER_PHASE_INDEX_SCAN_HEAP
@@ -400,7 +422,7 @@ sliced_heap_update(Relation rel, ItemPointer tid, HeapTuple tuple, CommandId cid
 #define PROGRESS_REPACK_TOTAL_HEAP_BLKS			PROGRESS_CLUSTER_TOTAL_HEAP_BLKS
 #define PROGRESS_REPACK_HEAP_BLKS_SCANNED		PROGRESS_CLUSTER_HEAP_BLKS_SCANNED
 
-/* What planner_hook has been given besides. */
+/* Further parameters of planner_hook. */
 #define PLANNER_PARAMS
 #define PLANNER_ARGS
 

@@ -1,10 +1,10 @@
 /*
  * counters.c
- *	  What is counted of values: statistics for users.
+ *	  Counts what is done to values: statistics for users.
  *
- * Booking is a search in a small hash table, adding what was booked to what is shared
- * the same under a shared lock, once a transaction: a few dozen nanoseconds for
- * each table and column that it has touched.
+ * Booking is a search in a small hash table.  Once a transaction, a session adds what
+ * it has booked to the shared table, under a shared lock.  Both take a few dozen
+ * nanoseconds for each table and column that the transaction touched.
  */
 #include "postgres.h"
 
@@ -14,7 +14,10 @@
 #include "base/transaction.h"
 #include "storage/bufmgr.h"
 
-/* So many are booked separately; when there are more, they are added at once. */
+/*
+ * How many tables and columns are booked separately.  When they are used up, a
+ * session adds them to the shared table at once.
+ */
 #define BOOKED_MAX	256
 #define BUCKETS		512
 
@@ -46,7 +49,10 @@ sliced_counters_flush(void)
 	}
 }
 
-/* Where to book; the last place is for all for which there is no other one. */
+/*
+ * Where to book.  If all places are in use and cannot be shared, the last one is for
+ * everything else.
+ */
 static SlicedBooked *
 booked_for(Oid toastrelid, int attno)
 {
@@ -67,7 +73,7 @@ booked_for(Oid toastrelid, int attno)
 	}
 	if (nbooked == BOOKED_MAX)
 	{
-		/* nothing is shared */
+		/* there is no shared table */
 		result = &booked[BOOKED_MAX - 1];
 		toastrelid = InvalidOid;
 		attno = 0;
@@ -171,7 +177,7 @@ sliced_counters_forget(void)
 static void
 at_end_of_subtransaction(bool committed, SubTransactionId mine, SubTransactionId parent)
 {
-	/* what was done counts, also if it is rolled back */
+	/* work counts even if it is rolled back */
 }
 
 void

@@ -1,16 +1,16 @@
 /*
  * counters.h
- *	  What is counted of values: statistics for users.
+ *	  Counts what is done to values: statistics for users.
  *
- * Whoever reads or writes a value counts into one array, sliced_counts, without asking
- * whose value it is: the store does not know columns.  Whoever knows it empties the
- * array before, and afterwards books what is in it, under the toast relation that
- * pointers name and the number of the column.  Readers know no column either; what
- * is read is booked under column 0.
+ * Code that reads or writes a value counts into one array, sliced_counts, without
+ * knowing whose value it is: the store does not know columns.  A caller that knows
+ * empties the array before, and afterwards books what is in it, under the toast
+ * relation that pointers name and the number of the column.  Readers know no column
+ * either, so reads are booked under column 0.
  *
- * A session books in memory of its own, of fixed size, and adds that to what is
- * shared (shared_counters.h) when a transaction ends, by commit or rollback.  Nothing
- * here fails, and nothing allocates memory.
+ * A session books in its own memory, of fixed size.  It adds that to the shared
+ * counters (shared_counters.h) when a transaction ends, by commit or rollback.
+ * Nothing here fails, and nothing allocates memory.
  */
 #ifndef SLICED_BASE_COUNTERS_H
 #define SLICED_BASE_COUNTERS_H
@@ -22,8 +22,8 @@
 
 typedef enum SlicedCounter
 {
-	/* of a table: what is read */
-	SLICED_READS,				/* parts of values, or whole ones, that were asked for */
+	/* of a table: reads */
+	SLICED_READS,				/* of whole values, or of parts */
 	SLICED_CORE_READS,			/* of these: of values in core's format */
 	SLICED_SLICES_READ,
 	SLICED_STORED_READ,			/* bytes of these slices, as stored */
@@ -36,15 +36,15 @@ typedef enum SlicedCounter
 	SLICED_KEPT_AS_IS,			/* the same, though compression was tried */
 	SLICED_STORED,				/* outside the row, whole */
 	SLICED_STORED_AS_IS,		/* of these: though compression was tried */
-	SLICED_UNCHANGED,			/* an update brought the value that is there */
-	SLICED_APPENDED,			/* it only grew */
+	SLICED_UNCHANGED,			/* an update brought the stored value again */
+	SLICED_APPENDED,			/* the value only grew */
 	SLICED_CHANGED,				/* only the difference was written */
-	/* why a value was stored whole though it took the place of one */
-	SLICED_REPLACED,			/* they have nothing in common */
+	/* why a value was stored whole though it replaced another one */
+	SLICED_REPLACED,			/* the two have nothing in common */
 	SLICED_REPLACED_CORE,		/* the old one was in core's format */
 	SLICED_ANEW_SHORT,			/* the new one is not worth sharing */
 	SLICED_ANEW_NEW,			/* little is left of the old one */
-	/* what was written, by codec */
+	/* slices and bytes written, by codec */
 	SLICED_SLICES_WRITTEN,
 	SLICED_RAW_WRITTEN = SLICED_SLICES_WRITTEN + SLICED_N_CODECS,
 	SLICED_STORED_WRITTEN = SLICED_RAW_WRITTEN + SLICED_N_CODECS,
@@ -52,21 +52,22 @@ typedef enum SlicedCounter
 } SlicedCounter;
 
 /*
- * Compressed temporary files are booked under this in place of a toast relation, which
- * none can have, by the kind of node in place of a column's number.  Their counters are
- * others, at the places of those above, but for bytes, which are by codec as well.
+ * Compressed temporary files are booked under this number in place of a toast
+ * relation, which cannot have it.  The kind of node takes the place of a column's
+ * number.  The counters below take the places of those above, except bytes, which are
+ * by codec as well.
  */
 #define SLICED_OF_TEMP_FILES	1
 #define SLICED_SPILLS			0	/* nodes that spilled */
 #define SLICED_FILES			1
 #define SLICED_SPILLED_ROWS		2
-#define SLICED_FILTERED_ROWS	3	/* that a filter made needless */
+#define SLICED_FILTERED_ROWS	3	/* that need not be written, thanks to a filter */
 #define SLICED_COMPRESS_TIME	4	/* microseconds */
 #define SLICED_WRITE_TIME		5
 
 extern uint64 sliced_counts[SLICED_N_COUNTERS];
 
-/* What this session has read in all. */
+/* What this session has read since it began. */
 extern uint64 sliced_session_reads[SLICED_N_READ_COUNTERS];
 
 static inline void
@@ -83,36 +84,39 @@ sliced_count_slice_written(int codec, uint32 rawlen, uint32 storedlen)
 	sliced_counts[SLICED_STORED_WRITTEN + codec] += storedlen;
 }
 
-/* Count what one reader does.  Returns when it began, if that matters. */
+/*
+ * Begin to count what one reader does.  Returns the time, or zero if track_io_timing
+ * is off.
+ */
 extern instr_time sliced_reading_begin(void);
 
-/* Book it.  'core' is whether the value turned out to be in core's format. */
+/* Book it.  'core' is true if the value turned out to be in core's format. */
 extern void sliced_reading_end(Oid toastrelid, instr_time began, bool core);
 
-/* Count what is done to store a value. */
+/* Begin to count what is done to store a value. */
 extern void sliced_storing_begin(void);
 
-/* Book it.  'codec' is the one that was to be tried. */
+/* Book it.  'codec' is the codec to try. */
 extern void sliced_storing_end(Oid toastrelid, int attno, int codec);
 
-/* Book one thing of a column. */
+/* Add one to a counter of a column. */
 extern void sliced_count_column(Oid toastrelid, int attno, SlicedCounter counter);
 
-/* Book what temporary files of a node have taken: all counters. */
+/* Book all counters of one node's temporary files. */
 extern void sliced_count_temp_files(int kind, const uint64 *counts);
 
 /* What is booked under one toast relation and column. */
 typedef struct SlicedBooked
 {
-	Oid			toastrelid;		/* InvalidOid: of those for which there was no room */
+	Oid			toastrelid;		/* InvalidOid: everything that found no room */
 	int			attno;
 	uint64		counts[SLICED_N_COUNTERS];
 } SlicedBooked;
 
-/* Add what this session has booked to what is shared, if anything is. */
+/* Add what this session has booked to the shared counters, if there are any. */
 extern void sliced_counters_flush(void);
 
-/* What it has booked and not added, as when nothing is shared. */
+/* What it has booked and not added: everything, if there are no shared counters. */
 extern SlicedBooked *sliced_counters_own(int *n);
 
 /* Forget what it has booked and not added. */

@@ -31,10 +31,10 @@ sliced_toast_is_foreign(Relation rel)
 
 	if (OidIsValid(rel->rd_rel->reltoastrelid))
 	{
-		/* whoever has locked the table keeps its toast relation as it is */
+		/* the caller's lock on the table keeps its toast relation as it is */
 		Relation	toastrel = RelationIdGetRelation(rel->rd_rel->reltoastrelid);
 
-		/* if it is missing, core shall say so */
+		/* if it is missing, leave the error to core */
 		result = toastrel == NULL || !sliced_is_ours(toastrel);
 		if (toastrel != NULL)
 			RelationClose(toastrel);

@@ -10,13 +10,13 @@
 #include "access/tableam.h"
 #include "utils/rel.h"
 
-/* Our routine; NULL until the access method was first used in this process. */
+/* Our routine; NULL until this process first uses the access method. */
 extern PGDLLEXPORT const TableAmRoutine *sliced_routine;
 
-/* The function that returns it, where it was last asked. */
+/* The function that returned it when last called. */
 extern PGDLLEXPORT Oid sliced_handler_oid;
 
-/* Is the relation a table, or a toast relation, of our access method? */
+/* True if the relation is a table, or a toast relation, of our access method. */
 static inline bool
 sliced_is_ours(Relation rel)
 {
@@ -25,15 +25,15 @@ sliced_is_ours(Relation rel)
 
 /*
  * Before a relation becomes one of the access method: keep the method from being
- * dropped until the transaction ends, or complain if that has happened.  Older
- * releases of core do not.
+ * dropped until the transaction ends, or fail if it has been dropped already.  Older
+ * releases of core do not do that.
  */
 extern void sliced_method_keep(Oid am);
 
 /*
- * Does the table have a toast relation that is not ours?  'rel' is a table of
- * ours.  The answer is kept in its relcache entry: whoever gives the table other
- * files, or another toast relation, invalidates that.
+ * True if 'rel', a table of ours, has a toast relation that is not ours.  The answer
+ * is kept in the table's relcache entry.  A command that gives the table other files,
+ * or another toast relation, invalidates the entry.
  */
 extern bool sliced_toast_is_foreign(Relation rel);
 

@@ -1,10 +1,10 @@
 /*
  * invalidation.c
- *	  Being told that relations have changed.
+ *	  Callbacks for changes of relations.
  *
- * Core has ten places for all that want to be told by the relation cache, and a
- * process ends when there is none left.  Core and its output plugin take four of
- * them in a process that decodes, and Citus five.  So all of ours share one.
+ * Core has ten places for callbacks of the relation cache.  A process ends when it
+ * asks for one more.  Core and its output plugin take four of them in a process that
+ * decodes, and Citus five.  So all of ours share one.
  */
 #include "postgres.h"
 

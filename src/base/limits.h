@@ -2,12 +2,12 @@
  * limits.h
  *	  The lengths and numbers that decide how values are stored, read and changed.
  *
- * Lengths are given twice: as they are, and as they are when compiled with
- * -DSLICED_TINY_LIMITS.  Then values of a few dozen bytes go the ways of values of
- * many megabytes, so that any test reaches all of them ("./dev test --tiny").
- * Bytes on disk can be read by either.
+ * Each length is given twice: the real one, and the one for builds with
+ * -DSLICED_TINY_LIMITS.  In these, values of a few dozen bytes are treated like
+ * values of many megabytes, so that any test reaches all code ("./dev test --tiny").
+ * Either build can read the other's bytes on disk.
  *
- * What belongs to the format, or to a page, is in format/row.h and store/layout.h.
+ * Limits of the format, or of a page, are in format/row.h and store/layout.h.
  */
 #ifndef SLICED_BASE_LIMITS_H
 #define SLICED_BASE_LIMITS_H
@@ -20,17 +20,16 @@
 
 /* ---- rows ---- */
 
-/* Toasters look at rows that are longer than this: core's limit, a quarter of a page. */
+/* Longer rows are shrunk: core's limit, a quarter of a page. */
 #define SLICED_ROW_OVERSIZED		SLICED_LIMIT(TOAST_TUPLE_THRESHOLD, 64)
 
-/* They make them as short as this, where the table does not say (toast_tuple_target). */
+/* They are shrunk to this, unless the table says otherwise (toast_tuple_target). */
 #define SLICED_ROW_TARGET			SLICED_LIMIT(TOAST_TUPLE_TARGET, 64)
 
 /*
- * The longest row that stays in one piece where the table does not say.  Between
- * core's limit and this one, which is a third of a page, a row that compression
- * does not make short enough is better read with its neighbours than through the
- * toast relation.
+ * The longest row that stays in one piece, unless the table says otherwise.  If
+ * compression leaves a row between core's limit and this one, a third of a page, it
+ * is better read with its neighbours than through the toast relation.
  */
 #define SLICED_ROW_INLINE_MAX		SLICED_LIMIT(2704, 96)
 
@@ -40,8 +39,9 @@
 /* ---- slices ---- */
 
 /*
- * Raw bytes of a slice, by codec.  More compress better, fewer are read faster:
- * lz4 and zstd look far back, pglz 4 kB; without compression there is nothing to gain.
+ * Raw bytes of a slice, by codec.  Longer slices compress better, shorter ones are
+ * read faster: lz4 and zstd look far back, pglz 4 kB; without compression longer
+ * slices gain nothing.
  */
 #define SLICED_SLICE_NONE			SLICED_LIMIT(64 * 1024, 256)
 #define SLICED_SLICE_PGLZ			SLICED_LIMIT(32 * 1024, 128)
@@ -49,36 +49,44 @@
 #define SLICED_SLICE_ZSTD			SLICED_LIMIT(128 * 1024, 512)
 
 /*
- * The longest of them.  Slices that are longer take a second look to find.  What heap
- * has compressed, by whatever codec, is taken as one slice up to this length.
+ * The longest of them.  A reader needs a second look to find longer slices.  A value
+ * that heap has compressed, by any codec, is taken as one slice up to this length.
  */
 #define SLICED_SLICE_USUAL			SLICED_LIMIT(128 * 1024, 512)
 
-/* Readers take slices up to this length, whatever their codec: part of the format. */
+/* Readers accept slices up to this length, with any codec: part of the format. */
 #define SLICED_SLICE_MAX			(1024 * 1024)
 
-/* Slices up to this length look back at a dictionary, if there is one: longer ones have themselves. */
+/*
+ * Slices up to this length look back at a dictionary, if there is one.  Longer ones
+ * look back at themselves.
+ */
 #define SLICED_DICTIONARY_RAW		SLICED_LIMIT(64 * 1024, 256)
 
-/* What dictionaries are made of: values from so many pages, and so many bytes together. */
+/*
+ * What dictionaries are made of: at most this many pages, values, and bytes in all.
+ */
 #define SLICED_TRAIN_PAGES			1000
 #define SLICED_TRAIN_VALUES			SLICED_LIMIT(8000, 2000)
 #define SLICED_TRAIN_BYTES			SLICED_LIMIT(8 * 1024 * 1024, 512 * 1024)
 
-/* A byte of a dictionary for each so many to train on. */
+/* Bytes to train on for each byte of a dictionary. */
 #define SLICED_TRAIN_FOR_EACH		SLICED_LIMIT(8, 8)
 
-/* A dictionary must save one byte in so many. */
+/* A dictionary must save one byte in this many. */
 #define SLICED_TRAIN_GAIN			20
 
 /*
- * ANALYZE makes the first dictionary when the toast relation has so many pages, and
- * another one when it has so many times as many as at the last.
+ * ANALYZE makes the first dictionary when the toast relation has this many pages, and
+ * another one when it has this many times as many pages as at the last.
  */
 #define SLICED_TRAIN_PAGES_MIN		SLICED_LIMIT(128, 8)
 #define SLICED_TRAIN_AGAIN			4
 
-/* How thoroughly dictionaries are compressed themselves: they are written once and read once a session. */
+/*
+ * The level that dictionaries themselves are compressed with: they are written once
+ * and read once a session.
+ */
 #define SLICED_DICTIONARY_LEVEL		SLICED_LIMIT(9, 9)
 
 /* The longest dictionary, and how many a session keeps in memory. */
@@ -86,43 +94,55 @@
 #define SLICED_DICTIONARIES			SLICED_LIMIT(16, 2)
 
 /*
- * Compression is kept if it saves one byte in so many: at least, by codec.  pglz
+ * Compression is kept if it saves at least one byte in this many, by codec.  pglz
  * takes so long to read that a small gain is not worth it.
  */
 #define SLICED_GAIN_PGLZ			8
 #define SLICED_GAIN_LZ4				50
 #define SLICED_GAIN_ZSTD			50
 
-/* Bytes that compression must save, headers included, of a value that stays in its row: as in core. */
+/*
+ * Bytes, headers included, that compression must save in a value that stays in its
+ * row: as in core.
+ */
 #define SLICED_GAIN_INLINE			2
 
-/* The same where nobody else can use the room that it saves: see store/draft.c. */
+/* The same where nothing else can use the room that it saves: see store/draft.c. */
 #define SLICED_GAIN_OF_PAGE			8
 
-/* Short matches of LZ4 must save this, and this of the raw bytes beyond long ones ... */
+/*
+ * Short matches of LZ4 must save one byte in this many where long ones save too
+ * little, otherwise one raw byte in this many beyond what long ones save ...
+ */
 #define SLICED_GAIN_LZ4_SHORT		20
 #define SLICED_GAIN_LZ4_SHORTER		16
 
-/* ... and are tried only if long ones save less than this. */
+/* ... and are tried only if long ones save less than one byte in this many. */
 #define SLICED_GAIN_LZ4_LONG		8
 
-/* Blocks shorter than this are worth both of LZ4's hash tables: see codec/lz4.c. */
+/*
+ * Shorter blocks are compressed with both of LZ4's hash tables if need be: see
+ * codec/lz4.c.
+ */
 #define SLICED_LZ4_SHORT_BLOCK		SLICED_LIMIT(64 * 1024, 256)
 
-/* Rows that are inserted together: they fill four pages at most. */
+/* Rows that are inserted together: they fill at most four pages. */
 #define SLICED_BATCH_ROWS			SLICED_LIMIT(16, 3)
 
-/* Rows that are together no longer than this go to the page of what they replace. */
+/*
+ * Rows that take no more than this together go to the page of the rows that they
+ * replace.
+ */
 #define SLICED_SMALL_ROWS			SLICED_LIMIT(2048, 2048)
 
 /* Slices that a reader keeps for later pieces: enough for containers nested four deep. */
 #define SLICED_KEPT_SLICES			SLICED_LIMIT(4, 2)
 
-/* Bytes of a value with nodes to read beyond those asked for, at first and at most. */
+/* Bytes that a reader reads ahead in a value with nodes, at first and at most. */
 #define SLICED_READ_AHEAD			SLICED_LIMIT(1024, 16)
 #define SLICED_READ_AHEAD_MAX		SLICED_LIMIT(128 * 1024, 512)
 
-/* How much of a slice to decompress at least where a part of it is needed. */
+/* How much of a slice to decompress at least if only a part of it is needed. */
 #define SLICED_FIRST_PART			SLICED_LIMIT(32 * 1024, 64)
 
 /* Bytes of a changed value whose pieces are looked up at once, to find a character. */
@@ -133,12 +153,12 @@
 
 /* ---- estimates ---- */
 
-/* Pages whose rows are looked at, and bytes of values that are tried: of all, and of a page. */
+/* Pages to look at, and bytes of values to try: of all pages, and of one page. */
 #define SLICED_ESTIMATE_PAGES		SLICED_LIMIT(3000, 300)
 #define SLICED_ESTIMATE_BYTES		SLICED_LIMIT(16 * 1024 * 1024, 1024 * 1024)
 #define SLICED_ESTIMATE_PAGE_BYTES	SLICED_LIMIT(256 * 1024, 16 * 1024)
 
-/* Of a longer value, this much is tried. */
+/* How much of a longer value to try. */
 #define SLICED_ESTIMATE_PART		SLICED_LIMIT(4 * 1024 * 1024, 16 * 1024)
 
 /* The toast_tuple_target to try where many rows are short. */
@@ -146,7 +166,7 @@
 
 /* ---- conversion ---- */
 
-/* Bytes of values, and milliseconds, that are one transaction's work. */
+/* The work of one transaction: bytes of values, and milliseconds. */
 #define SLICED_CONVERT_BYTES		SLICED_LIMIT(8 * 1024 * 1024, 2048)
 #define SLICED_CONVERT_MS			SLICED_LIMIT(200, 200)
 
@@ -156,15 +176,21 @@
 #define SLICED_MERGE_BYTES			SLICED_LIMIT(8 * 1024, 256)
 
 /*
- * All slices since the last multiple of this are merged past the next one: a
- * whole slice.
+ * All slices since the last multiple of this are merged when the value grows past the
+ * next multiple: into a whole slice.
  */
 #define SLICED_SEAL_BYTES			SLICED_LIMIT(128 * 1024, 1024)
 
-/* Longest tail: every update leaves a dead version of it, for which pages must have room. */
+/*
+ * Longest tail: every update leaves a dead version of it, and pages need room for
+ * that.
+ */
 #define SLICED_TAIL_MAX				SLICED_LIMIT(640, 48)
 
-/* Shortest tail with room to grow, and how many additions like the first it has room for. */
+/*
+ * Shortest tail with room to grow, and the number of additions like the first that it
+ * has room for.
+ */
 #define SLICED_TAIL_MIN				SLICED_LIMIT(128, 16)
 #define SLICED_TAIL_ADDITIONS		SLICED_LIMIT(16, 4)
 
@@ -193,11 +219,14 @@
 /* A slice is written anew when it has a leaf for fewer stored bytes. */
 #define SLICED_STORED_PER_LEAF		SLICED_LIMIT(4096, 64)
 
-/* Neighbours of fewer bytes are joined, if they are so many. */
+/* Neighbours of fewer bytes are joined, if there are this many. */
 #define SLICED_SMALL_EXTENT			SLICED_LIMIT(8 * 1024, 64)
 #define SLICED_SMALL_EXTENTS		SLICED_LIMIT(6, 3)
 
-/* So many items of a node go down at once: one after the other takes the square of their number. */
+/*
+ * All items of a node with more than this go down at once: child by child, that takes
+ * the square of their number.
+ */
 #define SLICED_NODE_MANY			SLICED_LIMIT(512, 12)
 
 /* ---- promises and ropes ---- */
@@ -211,18 +240,23 @@
 /* More places of the base than this are not read one by one ... */
 #define SLICED_MANY_PLACES			SLICED_LIMIT(8, 2)
 
-/* ... but all from the first to the last, if that is no more than so many times as much. */
+/*
+ * ... but all from the first to the last, if that is at most this many times as much.
+ */
 #define SLICED_SPARSE				SLICED_LIMIT(4, 4)
 
-/* Bytes of a rope that are made at once, which limits what is read of the base. */
+/* Bytes of a rope that are made at once, which limits how much of the base is read. */
 #define SLICED_ROPE_STEP			SLICED_LIMIT(16 * 1024 * 1024, 1024)
 
-/* Bytes in a row that are worth a run of their own: its entry in a node, and one for what is behind it. */
+/*
+ * The shortest run that is worth its entry in a node, and one for the bytes behind it.
+ */
 #define SLICED_RUN_WORTH			SLICED_LIMIT(24, 8)
 
 /*
- * So many bytes of a list that has moved are stored as that; in a shorter one, the few words
- * that are different.  It has to be read from its beginning, or from an end on.
+ * A list that has moved is stored as such if it has this many bytes.  Of a shorter
+ * one we store the few words that are different: a moved list has to be read from its
+ * beginning, or from an end on.
  */
 #define SLICED_LIST_WORTH			SLICED_LIMIT(2048, 32)
 
@@ -238,16 +272,19 @@
 /* Values up to this length are read at once. */
 #define SLICED_COMPARE_WHOLE		SLICED_LIMIT(32 * 1024, 128)
 
-/* Shorter runs that two values have in common are not worth an entry, but at both ends. */
+/*
+ * Shorter runs that two values have in common are not worth an entry, except at both
+ * ends.
+ */
 #define SLICED_COMMON_RUN			SLICED_LIMIT(128, 16)
 
 /* Bytes of each sample of the old value, where the two differ for long. */
 #define SLICED_COMMON_SAMPLE		SLICED_LIMIT(16 * 1024, 256)
 
-/* It is worth looking closer, into a document, at more than so many bytes that differ. */
+/* If more bytes than this differ, it is worth looking closer, into a document. */
 #define SLICED_COMPARE_CLOSER		SLICED_LIMIT(1024, 16)
 
-/* After failures in a row only one in 2^this values is compared. */
+/* After failures in a row, only one in 2^this values is compared. */
 #define SLICED_COMPARE_BACKOFF		SLICED_LIMIT(8, 0)
 
 /* Shorter containers are compared as a whole; shorter values share nothing. */
@@ -264,8 +301,8 @@
 #define SLICED_LONG_VALUE		SLICED_LIMIT(4096, 32)
 
 /*
- * Long values of a document: this many, one more for each so many bytes, up to a
- * maximum.  Each takes two pieces in the head.
+ * How many long values of a document get regions: this many, and one more for each so
+ * many bytes, up to a maximum.  Each takes two pieces in the head.
  */
 #define SLICED_REGIONS		SLICED_LIMIT(4, 2)
 #define SLICED_REGIONS_EACH	SLICED_LIMIT(1024 * 1024, 1024)
@@ -277,10 +314,16 @@
 /* A container with more entries is not taken apart to be merged into another one. */
 #define SLICED_FEW_ENTRIES		SLICED_LIMIT(64, 4)
 
-/* Containers with more entries are not edited: their new entries are made in memory. */
+/*
+ * A container with more entries is not edited, since we make its new entries in
+ * memory.
+ */
 #define SLICED_MAX_ENTRIES	SLICED_LIMIT(16 * 1024 * 1024, 1024)
 
-/* Arrays remember the place of one in so many elements, if those are of different lengths. */
+/*
+ * Arrays remember the place of one element in this many, if elements have different
+ * lengths.
+ */
 #define SLICED_ARRAY_HINT_EACH		SLICED_LIMIT(128, 4)
 
 /* Bytes of elements that are looked up at once, where two arrays are compared. */
@@ -290,7 +333,10 @@
 #define SLICED_DOCUMENTS			SLICED_LIMIT(8, 2)
 #define SLICED_DOCUMENTS_TOGETHER	SLICED_LIMIT(64 * 1024 * 1024, 4096)
 
-/* Expressions with documents at a time: those of a query, and of functions that it calls. */
+/*
+ * Expressions that have documents at a time: those of a query, and of functions that
+ * it calls.
+ */
 #define SLICED_DOCUMENT_OWNERS		SLICED_LIMIT(16, 2)
 
 /* Bytes of a promise that are copied at a time into a document. */

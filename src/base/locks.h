@@ -2,9 +2,10 @@
  * locks.h
  *	  What a caller may do to a relation, and locks.
  *
- * A function that works on a relation asks here first, always in one order: is the
- * statement allowed to write, does the caller have the right, the lock, and the right
- * again, since the relation may have got another owner while we waited.
+ * A function that works on a relation calls these first, always in one order.  They
+ * check that the statement may write, check the caller's right, take the lock, and
+ * check the right again, since the relation may have got another owner while we
+ * waited.
  */
 #ifndef SLICED_BASE_LOCKS_H
 #define SLICED_BASE_LOCKS_H
@@ -20,18 +21,18 @@ typedef enum SlicedRight
 	SLICED_READER				/* SELECT on all of the table */
 } SlicedRight;
 
-/* Refuse in a READ ONLY transaction, and in recovery. */
+/* Fail in a READ ONLY transaction, and in recovery. */
 extern void sliced_refuse_read_only(const char *function);
 
 /*
- * Lock a relation until the transaction ends.  An error if the caller lacks the right.
- * If there is no such relation: false if 'missing_ok', otherwise an error.
+ * Lock a relation until the transaction ends.  Fails if the caller lacks the right.
+ * If there is no such relation, returns false if 'missing_ok', and fails otherwise.
  */
 extern bool sliced_relation_lock(Oid relid, SlicedRight right, LOCKMODE mode, bool missing_ok);
 
 /*
- * The same for a relation and all that inherit from it; returns their OIDs.  Leaves
- * out children that are dropped meanwhile.
+ * The same for a relation and all relations that inherit from it; returns their OIDs.
+ * Leaves out children that are dropped meanwhile.
  */
 extern List *sliced_relation_lock_tree(Oid relid, SlicedRight right, LOCKMODE mode);
 
@@ -48,7 +49,10 @@ typedef enum SlicedOwnLock
 
 extern LOCKTAG sliced_own_lock(SlicedOwnLock what, Oid relid);
 
-/* Take one until the transaction ends.  Without 'wait', false if another session has it. */
+/*
+ * Take one until the transaction ends.  Without 'wait', returns false if another
+ * session has it.
+ */
 extern bool sliced_own_lock_take(SlicedOwnLock what, Oid relid, bool wait);
 
 #endif

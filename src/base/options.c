@@ -1,6 +1,6 @@
 /*
  * options.c
- *	  Another storage parameter for a relation, for the time of one call of heapam.
+ *	  Changes a storage parameter of a relation for the time of one call of heapam.
  */
 #include "postgres.h"
 
@@ -36,8 +36,8 @@ sliced_options_exchange(SlicedOptions *options, Relation rel)
 }
 
 /*
- * If the relcache has rebuilt the entry meanwhile, it has freed the options it
- * found there, which were ours, and nobody owns the ones that we saved.
+ * If the relcache has rebuilt the entry meanwhile, it has freed the options that it
+ * found there, which were ours.  Then nothing else refers to the ones that we saved.
  */
 void
 sliced_options_restore(SlicedOptions *options)

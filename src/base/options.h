@@ -1,13 +1,13 @@
 /*
  * options.h
- *	  Another storage parameter for a relation, for the time of one call of heapam.
+ *	  Changes a storage parameter of a relation for the time of one call of heapam.
  *
  *		SLICED_OPTION_BEGIN(rel, fillfactor, 70);
  *		heap_insert(rel, ...);
  *		SLICED_OPTION_END();
  *
- * The value is computed first: it may depend on the relation's own options.  After an
- * error the relation has them again.  As with PG_TRY, nobody may return from in
+ * The value is computed first, so it may depend on the relation's own options.  After
+ * an error the relation has them again.  As with PG_TRY, do not return from in
  * between.
  */
 #ifndef SLICED_BASE_OPTIONS_H
@@ -42,10 +42,13 @@ typedef struct SlicedOptions
 		PG_END_TRY(); \
 	} while (0)
 
-/* A copy of a relation's options, or of what holds if it has none. */
+/* Copy a relation's options, or the defaults if it has none. */
 extern void sliced_options_copy(StdRdOptions *to, const bytea *from);
 
-/* Put a copy of the relation's options in their place, to be changed; and back. */
+/*
+ * Put a copy of the relation's options in their place, for the caller to change; put
+ * them back.
+ */
 extern StdRdOptions *sliced_options_exchange(SlicedOptions *options, Relation rel);
 extern void sliced_options_restore(SlicedOptions *options);
 

@@ -44,7 +44,7 @@ static const struct config_enum_entry decoding_options[] = {
 	{NULL, 0, false}
 };
 
-/* Was the library loaded by the postmaster, so that every process has it? */
+/* True if the postmaster loaded the library, so that every process has it. */
 static bool is_preloaded = false;
 
 SlicedDecoding

@@ -12,9 +12,9 @@ typedef enum SlicedDecoding
 {
 	SLICED_DECODING_AUTO,		/* SLICES if the server preloads the library, otherwise slices
 								 * unless a logical slot exists */
-	SLICED_DECODING_ON,			/* never slices: somebody decodes, e.g. a standby */
-	SLICED_DECODING_OFF,		/* always slices: nobody decodes these tables */
-	SLICED_DECODING_SLICES		/* always slices, which decoders are told of */
+	SLICED_DECODING_ON,			/* never slices: a standby decodes, for example */
+	SLICED_DECODING_OFF,		/* always slices: these tables are not decoded */
+	SLICED_DECODING_SLICES		/* always slices, announced to decoders */
 } SlicedDecoding;
 
 extern PGDLLEXPORT int sliced_compression;	/* a codec id, for columns that name none */
@@ -22,27 +22,29 @@ extern PGDLLEXPORT int sliced_zstd_level;
 extern PGDLLEXPORT int sliced_logical_decoding; /* SlicedDecoding */
 
 /*
- * What becomes of dictionaries.
+ * Which dictionaries columns use.
  */
 typedef enum SlicedDictionaryUse
 {
 	SLICED_DICTIONARY_OFF,		/* new values look back at none */
 	SLICED_DICTIONARY_ON,		/* they do if there is one */
-	SLICED_DICTIONARY_AUTO		/* and there will be, once there are enough values */
+	SLICED_DICTIONARY_AUTO		/* the same; ANALYZE makes one once there are
+								 * enough values */
 } SlicedDictionaryUse;
 
 extern PGDLLEXPORT int sliced_dictionary;	/* SlicedDictionaryUse, for columns that say nothing */
 extern const char *sliced_dictionary_use_name(SlicedDictionaryUse use);
 
-/* The use of this name, or -1. */
+/* The use with this name, or -1. */
 extern int	sliced_dictionary_use_named(const char *name);
 
 /* The setting, with what "auto" means on this server. */
 extern SlicedDecoding sliced_decoding(void);
 
 /*
- * Do rows and files stay that decoders may have to read?  With "auto" also while the server
- * does not preload the library: slots may be behind, and wait for one that does.
+ * True if rows and files stay that decoders may have to read.  With "auto" they stay
+ * even while the server does not preload the library: slots may be behind, and wait
+ * for a server that does.
  */
 extern bool sliced_keeps_for_decoders(void);
 

@@ -2,21 +2,23 @@
  * shared_counters.c
  *	  What all sessions of a server have counted.
  *
- * Rows of the table are found by hash, under one lock: shared to add to the numbers of
- * a row, which are atomic; exclusive to add and remove rows.
+ * Rows of the table are found by hash, under one lock.  A session takes it shared to
+ * add to the numbers of a row, which are atomic, and exclusive to add and remove
+ * rows.
  *
- * A row belongs to an OID, which another relation might have some day, after a crash for
- * one.  So whoever makes a toast relation removes what there is of that OID.  A file
- * of numbers may as well be older than the database, if somebody has restored that.
+ * A row belongs to an OID, which another relation may get some day, after a crash for
+ * example.  So a session that makes a toast relation removes the rows of its OID.
+ * The file of numbers may also be older than the database, if the database was
+ * restored.
  *
  * The file is in pg_stat_tmp, which base backups and pg_rewind leave out: a standby
  * counts its own work.
  *
  * A session attaches when it first counts something, which may be in the middle of any
  * command.  Some commands register a before_shmem_exit callback and expect it to be the
- * latest one when they cancel it (PG_ENSURE_ERROR_CLEANUP), so we register none.  We are
- * told that the session ends when it detaches from our memory.  By then its last
- * transaction has ended, and it can still take locks and write files.
+ * latest one when they cancel it (PG_ENSURE_ERROR_CLEANUP), so we register none.
+ * Instead, we notice the end of the session when it detaches from our memory.  By
+ * then its last transaction has ended, and it can still take locks and write files.
  */
 #include "postgres.h"
 
@@ -39,9 +41,9 @@
 
 #define TABLE_NAME		"pg_sliced statistics"
 #define FILE_NAME		PG_STAT_TMP_DIR "/pg_sliced.stat"
-#define FILE_MAGIC		0x534C4301	/* of this release's counters */
+#define FILE_MAGIC		0x534C4301	/* stands for this release's counters */
 
-/* Two megabytes: some 4,000 tables of one column, with what is read of them. */
+/* Two megabytes: about 4,000 tables of one column each, with their reads. */
 #define ROWS			8192
 #define RESERVED		64
 
@@ -57,17 +59,17 @@ typedef struct Row
 	Oid			database;		/* InvalidOid: a free row */
 	Oid			toastrelid;
 	int32		attno;
-	int32		next;			/* in the bucket, or free: -1 is the last */
+	int32		next;			/* in the bucket or the free list; -1: none */
 	TimestampTz since;
 	pg_atomic_uint64 counts[SLICED_N_COUNTERS];
 } Row;
 
-/* Sessions that want to know at once what their parallel workers have read. */
+/* Sessions that can collect at a time what their parallel workers have read. */
 #define LEADERS			32
 
 typedef struct Leader
 {
-	pg_atomic_uint32 pid;		/* 0: nobody */
+	pg_atomic_uint32 pid;		/* 0: not in use */
 	pg_atomic_uint64 reads[SLICED_N_READ_COUNTERS];
 } Leader;
 
@@ -75,13 +77,13 @@ typedef struct Table
 {
 	LWLock		lock;
 	int			tranche;
-	bool		loaded;			/* was the file looked for? */
-	pg_atomic_uint32 changed;	/* since the file was written? */
+	bool		loaded;			/* the file has been looked for */
+	pg_atomic_uint32 changed;	/* not 0: since the file was written */
 	TimestampTz written;
 	TimestampTz swept;
 	int			nsessions;		/* attached, parallel workers too */
-	int			nrows;			/* in use, all of them */
-	int			high;			/* below this number */
+	int			nrows;			/* in use, in all */
+	int			high;			/* rows in use are below this number */
 	int32		free;
 	Leader		leaders[LEADERS];
 	int32		buckets[ROWS];
@@ -89,9 +91,9 @@ typedef struct Table
 } Table;
 
 static Table *table = NULL;
-static Leader *leading = NULL;	/* us, if we want to know */
+static Leader *leading = NULL;	/* our own, while we collect */
 
-/* The numbers in a file are of the counters that the release has. */
+/* The magic number stands for the counters that the release has. */
 typedef struct FileHeader
 {
 	uint32		magic;
@@ -142,14 +144,17 @@ row_find(Oid database, Oid toastrelid, int32 attno)
 	return NULL;
 }
 
-/* Is there room for another row?  The last ones are for what finds none, by database. */
+/*
+ * True if there is room for another row.  The last rows are for whole databases: for
+ * what finds no other row.
+ */
 static bool
 has_room(Oid toastrelid)
 {
 	return table->free >= 0 && (table->nrows < ROWS - RESERVED || !OidIsValid(toastrelid));
 }
 
-/* Where to add what was booked: NULL if there is no row. */
+/* The row to add to.  NULL if there is none: row_make() makes it. */
 static Row *
 row_for(const SlicedBooked *booked)
 {
@@ -159,7 +164,10 @@ row_for(const SlicedBooked *booked)
 		row_find(MyDatabaseId, InvalidOid, 0);
 }
 
-/* Make a row, or find it.  Without room, it is the one for such, or NULL. */
+/*
+ * Find or make a row.  Without room, returns the database's row for the rest, or
+ * NULL.
+ */
 static Row *
 row_make(Oid database, Oid toastrelid, int32 attno)
 {
@@ -393,10 +401,10 @@ file_read(void)
 }
 
 /*
- * Write the file.  The table is locked.
+ * Write the file.  The caller has locked the table.
  *
- * The last session always does so.  While there are others, parallel workers leave it to
- * them, as sessions do for a while if it is long.
+ * The last session to end always writes it.  While there are others, parallel workers
+ * leave it to them.  So do sessions for a while, if the file is long.
  */
 static void
 file_write(void)
@@ -437,7 +445,7 @@ file_write(void)
 
 /* ---- sessions ---- */
 
-/* The session ends.  It may have failed to attach, once it was counted. */
+/* The session ends.  It may have failed to attach after it was counted. */
 static void
 at_detach(dsm_segment *segment, Datum arg)
 {
@@ -449,14 +457,15 @@ at_detach(dsm_segment *segment, Datum arg)
 	if (table != NULL && pg_atomic_read_u32(&t->changed) != 0)
 		file_write();
 	LWLockRelease(&t->lock);
-	/* the memory goes before we do */
+	/* the memory goes before the process does */
 	sliced_shared_lead_no_more();
 	table = NULL;
 }
 
 /*
- * Attach to the table, or make it, for as long as the session lasts.  Its handle is in
- * memory that has a name: of what has a name itself, core tells nobody the segment.
+ * Attach to the table, or make it, for as long as the session lasts.  Named memory
+ * has only the table's handle, not the table: core does not say which segment named
+ * memory is in.
  */
 static dsm_segment *
 segment_attach(void)
@@ -500,9 +509,9 @@ attach(void)
 }
 
 /*
- * An error is reported, to the log, and forgotten.  It may leave locks, and nothing
- * else: the resource owner, of which there is none, has no segment to give back.  So
- * we must have had no locks before.
+ * An error is reported to the log, and forgotten.  It may leave locks, which we
+ * release, and nothing else: without a resource owner there is no segment to give
+ * back.  So the caller must have held no locks.
  */
 void
 sliced_shared_attach(void)

@@ -2,7 +2,7 @@
  * stop.c
  *	  Points at which a test makes us fail, or kills the server.
  *
- * Compiled to nothing in what is installed: see stop.h.
+ * Compiles to nothing in an installed library: see stop.h.
  */
 #include "postgres.h"
 
@@ -55,7 +55,7 @@ typedef struct Order
 static char *stop_at;			/* the setting */
 static Order order;				/* what it says, until it has been done */
 
-/* How often each point has been reached since the order was given, to trace. */
+/* How often each point was reached since the order was given, for tracing. */
 typedef struct Reached
 {
 	const char *name;
@@ -99,7 +99,7 @@ assign_stop_at(const char *newval, void *extra)
 	nreached = 0;
 }
 
-/* Tell of the first time, the second, the fourth, and so on. */
+/* Report the first time, the second, the fourth, and so on. */
 static void
 trace(const char *name)
 {
@@ -128,7 +128,7 @@ die_here(Action action)
 	kill(MyProcPid, SIGKILL);
 }
 
-/* As when the signal comes just now: it is heard here, or as soon as it can be. */
+/* Act as if the signal came just now: we handle it here, or as soon as possible. */
 static void
 interrupt(volatile sig_atomic_t *pending)
 {
@@ -180,7 +180,9 @@ sliced_stop(const char *name, bool may_fail)
 
 	if (may_fail && CritSectionCount > 0)
 		elog(PANIC, "%s is no place to fail", name);
-	/* heapam reads values while it has a buffer locked: nobody is interrupted there */
+	/*
+	 * heapam reads values while it has a buffer locked: interrupts are held off there
+	 */
 	if (InterruptHoldoffCount > 0)
 		action = action == KILL_CHECKPOINTED ? KILL_FLUSHED : action > MEMORY ? CANCEL : action;
 	if (order.nth == 0 || (strcmp(order.point, name) != 0 && strcmp(order.point, "any") != 0))

@@ -5,8 +5,7 @@
  *		SLICED_STOP("insert.row-inserted");
  *
  * stands between two writes, or between two changes of what a session remembers.
- * Nothing of it is compiled unless the tests ask for it (-DSLICED_STOP_POINTS, which
- * "./dev test stops" sets).  The name is the point's own: test/stops finds all of
+ * It compiles to nothing unless the tests ask for it (-DSLICED_STOP_POINTS, which
  * them in the sources, and fails for one that no scenario reaches.
  *
  * A test says what happens at which point:
@@ -14,9 +13,9 @@
  *		SET sliced.stop_at = 'insert.row-inserted:cancel:2'		-- the second time
  *		SET sliced.stop_at = 'any:trace:1'						-- say where we are
  *
- * An error must be allowed there, so no point stands in a critical section.  Where the
- * transaction has ended and nothing may fail any more, SLICED_STOP_DEAD() stands:
- * only the death of the server happens there.
+ * An error must be allowed there, so no point stands in a critical section.  Where
+ * the transaction has ended and nothing may fail any more, use SLICED_STOP_DEAD(): a
+ * test can only kill the server there.
  */
 #ifndef SLICED_BASE_STOP_H
 #define SLICED_BASE_STOP_H

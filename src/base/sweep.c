@@ -1,10 +1,10 @@
 /*
  * sweep.c
- *	  Statistics of relations that are gone go.
+ *	  Removes statistics of relations that are gone.
  *
- * Nothing is done when a table is dropped, which might be rolled back.  Who asks for
- * statistics, or makes a table when there is not much room left for them, looks for those
- * that belong to nothing.
+ * Dropping a table removes nothing, since the drop might be rolled back.  A session
+ * that asks for statistics, or that makes a table when there is not much room left
+ * for them, removes those that belong to nothing.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
 #include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
 
-/* Does a catalog have an object, as far as anybody has committed it by now? */
+/* True if a catalog has an object that is committed by now. */
 static bool
 exists(Oid catalog, Oid index, AttrNumber oid_column, Oid oid)
 {
@@ -46,13 +46,15 @@ relation_exists(Oid relid)
 	return exists(RelationRelationId, ClassOidIndexId, Anum_pg_class_oid, relid);
 }
 
-/* Has the relation gone, and is it not one that somebody is just making? */
+/*
+ * True if the relation is gone, and is not one that another session is just making.
+ */
 static bool
 relation_is_gone(Oid relid)
 {
 	if (relation_exists(relid))
 		return false;
-	/* nobody makes one on a standby; who makes one elsewhere has it locked */
+	/* no session makes one on a standby; elsewhere its maker has it locked */
 	if (!RecoveryInProgress())
 	{
 		if (!ConditionalLockRelationOid(relid, ExclusiveLock))

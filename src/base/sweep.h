@@ -1,16 +1,16 @@
 /*
  * sweep.h
- *	  Statistics of relations that are gone go.
+ *	  Removes statistics of relations that are gone.
  */
 #ifndef SLICED_BASE_SWEEP_H
 #define SLICED_BASE_SWEEP_H
 
 #include "postgres.h"
 
-/* Remove what belongs to relations or databases that are no more. */
+/* Remove the statistics of relations and databases that no longer exist. */
 extern void sliced_counters_sweep(void);
 
-/* A relation is being made: nothing of its number is its. */
+/* A relation is being made: remove statistics of an older one with its OID. */
 extern void sliced_counters_relation_is_new(Oid relid);
 
 #endif

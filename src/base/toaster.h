@@ -1,11 +1,11 @@
 /*
  * toaster.h
- *	  What a toaster is: somebody who knows the inside of a type.
+ *	  What a toaster is: code that knows the inside of a type.
  *
  * A toaster orders bytes, finds parts and recognises changes.  It never changes
- * bytes: what is stored is the type's own format, perhaps in another order, and
- * the stored value says in which.  So everybody can read what was written with a
- * toaster's help, when the toaster is gone or was wrong.
+ * bytes. A stored value has the bytes of the type's own format, perhaps in another
+ * order, and says in which.  So a value that was written with a toaster's help can be
+ * read when the toaster is gone or was wrong.
  *
  * To make one for a type, write a C function that takes the type and returns a
  * pointer to a SlicedToaster, which has to last as long as the process, and say
@@ -13,13 +13,13 @@
  *	  CREATE FUNCTION hstore_toaster(hstore) RETURNS sliced.toaster_handler
  *	  AS 'MODULE_PATHNAME' LANGUAGE C;
  *
- * It will be called with a NULL argument, at any time.  Its name ends with
- * _toaster, and what is before that is the toaster's: hstore.  A type's only
- * toaster is used for all its columns; if there are several, the one that has the
- * name of the type; unless a column's label names another one (toaster/column.h).
+ * pg_sliced calls it with a NULL argument, at any time.  Its name ends with _toaster;
+ * the rest of the name is the toaster's: hstore.  A type's only toaster is used for
+ * all its columns.  If there are several, the one with the name of the type is used.
+ * A column's label may name another one (toaster/column.h).
  *
- * This header needs nothing else of pg_sliced; it is installed for other
- * extensions, which call us through sliced_api().  docs/toasters.md tells how.
+ * This header needs nothing else of pg_sliced.  It is installed for other extensions,
+ * which call us through sliced_api(); see docs/toasters.md.
  */
 #ifndef SLICED_BASE_TOASTER_H
 #define SLICED_BASE_TOASTER_H
@@ -30,12 +30,12 @@
 #include "nodes/primnodes.h"
 #include "utils/relcache.h"
 
-/* Changes when what follows changes. */
+/* Changes when the declarations below change. */
 #define SLICED_TOASTER_API	1
 
 /*
- * A value of ours that is read here and there: as long as the value, with those
- * bytes in their places that were asked for.
+ * A value of ours in memory, read here and there: memory as long as the value, with
+ * the bytes that were asked for in their places.
  */
 typedef struct SlicedDocument SlicedDocument;
 
@@ -53,14 +53,14 @@ typedef struct SlicedCut
 } SlicedCut;
 
 /*
- * A better order for the bytes of a value (without its varlena header) than their
- * own.  Returns how many regions there are; they are stored in the order of their
- * numbers.  The cuts are palloc'd, in the order of the value's bytes, and are
- * all of them.  0 if there is no better order.
+ * Find a better order for the bytes of a value (without its varlena header) than
+ * their own.  Returns the number of regions, or 0 if there is no better order.
+ * Regions are stored in the order of their numbers.  The cuts are palloc'd, in the
+ * order of the value's bytes, and cover all of them.
  */
 typedef int (*SlicedCutter) (const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
 
-/* More cuts than that are refused: the head of the value lists them. */
+/* More cuts than this are refused: the head of the value lists them. */
 #define SLICED_MAX_CUTS		400
 
 typedef struct SlicedPolicy
@@ -73,16 +73,17 @@ typedef struct SlicedPolicy
 
 typedef enum SlicedSwapKind
 {
-	SLICED_SWAP_READ,			/* reads; exchanged wherever it is */
-	SLICED_SWAP_PART,			/* the same where another exchanged function gets the result,
-								 * as its first argument or where one of its own type is changed */
+	SLICED_SWAP_READ,			/* reads; exchanged everywhere */
+	SLICED_SWAP_PART,			/* reads; exchanged where another exchanged
+								 * function gets the result, as its first argument
+								 * or as one of its own type that it changes */
 	SLICED_SWAP_EDIT			/* makes promises; exchanged where an UPDATE computes a new value */
 } SlicedSwapKind;
 
 /*
- * Functions must have the arguments, the result and the errors of those whose place
- * they take, for all arguments, by calling them for what is not a value of ours.
- * They are in the schema of the toaster's function.
+ * Our functions have the arguments, the result and the errors of those that they
+ * replace, for all arguments: they call them for values that are not ours.  They are
+ * in the schema of the toaster's function.
  */
 typedef struct SlicedSwap
 {
@@ -92,7 +93,7 @@ typedef struct SlicedSwap
 	const char *theirs;			/* or the name of functions in the type's schema */
 } SlicedSwap;
 
-/* What a toaster may ask for when it is shown an expression. */
+/* What a toaster may ask for while it looks at an expression. */
 typedef struct SlicedSwapWork SlicedSwapWork;
 
 struct SlicedSwapWork
@@ -101,8 +102,9 @@ struct SlicedSwapWork
 	Oid			(*function) (SlicedSwapWork *work, const char *name, int nargs, const Oid *argtypes);
 
 	/*
-	 * Set this if the arguments of a call that reads may be evaluated only if there is
-	 * something to subscript.  That has to be harmless to evaluate, as it is done twice.
+	 * Set this if the arguments of a call that reads may be evaluated only if the
+	 * value to subscript is not null.  That value must be harmless to evaluate, as it
+	 * is evaluated twice.
 	 */
 	bool		unless_null;
 };
@@ -114,14 +116,14 @@ typedef struct SlicedToaster
 {
 	uint32		api;			/* SLICED_TOASTER_API */
 
-	/* Complain, by ereport(), of a type or a storage that it cannot work with. */
+	/* Fail, by ereport(), for a type or a storage that it cannot work with. */
 	void		(*validate) (Oid type, char storage);
 
 	SlicedPolicy policy;
 
 	/*
-	 * 'raw', the new value without its varlena header, as a rope of the old one.
-	 * All of the old value is there.  'raw' lasts as long as the rope.
+	 * Returns 'raw', the new value without its varlena header, as a rope of the old
+	 * one. 'old' has all of the old value.  'raw' lasts as long as the rope.
 	 */
 	SlicedRope *(*difference) (SlicedDocument *old, const char *raw, uint32 len);
 
@@ -129,22 +131,22 @@ typedef struct SlicedToaster
 	int			nswaps;
 
 	/*
-	 * A call that takes the place of an expression which is not a function: a
-	 * subscript of this type, so far.  NULL if there is none.  Only a type's default
-	 * toaster is asked: in a plan, a subscript is not of a certain column.
+	 * Returns a call that takes the place of an expression other than a function, so
+	 * far a subscript of this type; NULL if there is none.  Only a type's default
+	 * toaster is asked: in a plan, a subscript belongs to no certain column.
 	 */
 	FuncExpr   *(*swap_subscript) (SubscriptingRef *ref, SlicedSwapKind kind,
 								   SlicedSwapWork *work);
 
 	/*
-	 * A call that takes the place of a document of this type which SQL/JSON looks into:
-	 * by a path, a constant or a parameter, or without one (NULL) to see what kind of
-	 * document it is.  What it returns needs to have what is looked at, and no more.
-	 * NULL if there is no such call.
+	 * Returns a call that takes the place of a document of this type, for SQL/JSON to
+	 * look into.  'path' is a constant or a parameter; if it is NULL, SQL/JSON only
+	 * looks at what kind of document it is.  The call's result must have everything
+	 * that SQL/JSON looks at, and needs no more.  NULL if there is no such call.
 	 */
 	FuncExpr   *(*swap_document) (Node *document, Node *path, SlicedSwapWork *work);
 
-	const void *vtable;			/* whatever its author wants to offer to others */
+	const void *vtable;			/* anything its author offers to others */
 } SlicedToaster;
 
 /* ---- what pg_sliced does for toasters ---- */
@@ -154,23 +156,24 @@ typedef struct SlicedApi
 	uint32		api;			/* SLICED_TOASTER_API */
 
 	/*
-	 * The document that is a function's argument: a value of ours, or one that is
-	 * promised.  NULL if it is neither, so that it is for the type's own function.  It
-	 * stays until this is called again.
+	 * Returns the document that is a function's argument: a value of ours, or a
+	 * promised one. If it is neither, returns NULL, and the caller calls the type's
+	 * own function.  The document stays until this is called again.
 	 */
 	SlicedDocument *(*document) (FunctionCallInfo fcinfo, int arg);
 
-	/* How long is it?  Without a varlena header, like all lengths and places here. */
+	/* Its length, without a varlena header, like all lengths and places here. */
 	uint32		(*document_size) (const SlicedDocument *doc);
 
 	/*
-	 * Bytes [start, start + len) of it, in their place: other bytes that have been
-	 * needed are around them.  They start as aligned as in a value with a long header.
+	 * Returns bytes [start, start + len) of it, in their place: other bytes that have
+	 * been needed are around them.  They are aligned as in a value with a long
+	 * header.
 	 */
 	const char *(*document_need) (SlicedDocument *doc, uint32 start, uint32 len);
 
 	/*
-	 * The document as a datum for functions that look only at what has been needed.
+	 * The document as a datum for functions that look only at bytes needed so far.
 	 * They must not return it.
 	 */
 	Datum		(*document_datum) (SlicedDocument *doc);
@@ -179,24 +182,26 @@ typedef struct SlicedApi
 	SlicedRope *(*rope_of_document) (const SlicedDocument *doc);
 	SlicedRope *(*rope_begin) (const SlicedRope *like);
 
-	/* Add bytes of another rope of the same document, or others, which must last. */
+	/*
+	 * Add bytes of another rope of the same document; add new bytes, which must last.
+	 */
 	void		(*rope_add_rope) (SlicedRope *rope, const SlicedRope *other, uint32 start, uint32 len);
 	void		(*rope_add_bytes) (SlicedRope *rope, const char *bytes, uint32 len);
 
 	/*
-	 * Add bytes that take the place of bytes [start, start + old_len) of a document,
-	 * 'whole' as a rope: where they are the same for long enough, those; others must
-	 * last.
+	 * Add bytes that take the place of bytes [start, start + old_len) of a document;
+	 * 'whole' is the document as a rope.  Where both are the same for long enough,
+	 * the document's bytes are used; the new ones must last.
 	 */
 	void		(*rope_add_changed) (SlicedRope *rope, const char *bytes, uint32 len,
 									 SlicedDocument *old, const SlicedRope *whole,
 									 uint32 start, uint32 old_len);
 
-	/* A function's result: what a rope describes, or its first argument. */
+	/* A function's result: what a rope describes, or the first argument as it is. */
 	Datum		(*result_rope) (FunctionCallInfo fcinfo, const SlicedRope *rope);
 	Datum		(*result_unchanged) (FunctionCallInfo fcinfo);
 
-	/* May all subscripts be evaluated whenever the expression is? */
+	/* True if all subscripts may be evaluated whenever the expression is. */
 	bool		(*subscripts_are_harmless) (const SubscriptingRef *ref);
 
 	/* The toaster of a type, or a column; NULL if it has none. */

@@ -1,6 +1,6 @@
 /*
  * transaction.c
- *	  What is done when a transaction, or a part of it, has ended.
+ *	  Callbacks for the end of transactions, and of their parts.
  */
 #include "postgres.h"
 

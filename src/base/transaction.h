@@ -1,6 +1,6 @@
 /*
  * transaction.h
- *	  What is done when a transaction, or a part of it, has ended.
+ *	  Callbacks for the end of transactions, and of their parts.
  */
 #ifndef SLICED_BASE_TRANSACTION_H
 #define SLICED_BASE_TRANSACTION_H
@@ -15,8 +15,8 @@ typedef void (*SlicedSubtransactionEnd) (bool committed, SubTransactionId mine,
 										 SubTransactionId parent);
 
 /*
- * Have these called from now on, in the order of such calls.  They must not fail:
- * memory may be what there is none of.
+ * Call these from now on, in the order of such calls.  They must not fail: the
+ * session may be out of memory.
  */
 extern void sliced_transaction_at_end(SlicedTransactionEnd transaction,
 									  SlicedSubtransactionEnd subtransaction);

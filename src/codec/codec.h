@@ -13,7 +13,7 @@
 #include "base/codec_ids.h"
 #include "codec/dictionary.h"
 
-/* A dictionary where it is stored: store/dictionary.h says what this means.  id 0: none. */
+/* A dictionary, by where it is stored: see store/dictionary.h.  id 0: none. */
 typedef struct SlicedDictionaryName
 {
 	Oid			relid;
@@ -22,15 +22,16 @@ typedef struct SlicedDictionaryName
 } SlicedDictionaryName;
 
 /*
- * How to compress: with which codec, how thoroughly, if the codec has levels, and
- * what short slices look back at.
+ * How to compress: the codec, its level if it has levels, and the dictionary that
+ * short slices look back at.
  */
 typedef struct SlicedCompression
 {
 	int			codec;
 	int			level;
 	SlicedDictionaryName dictionary;
-	SlicedDictionary *tried;	/* stands for that name, if not NULL: it is stored nowhere */
+	SlicedDictionary *tried;	/* if not NULL, used in place of that one; not
+								 * stored */
 } SlicedCompression;
 
 typedef struct SlicedCodec
@@ -46,23 +47,22 @@ typedef struct SlicedCodec
 	/* Levels are 1 to this; 0: it has none. */
 	int			max_level;
 
-	/* Does it look back at dictionaries?  If not, it is never given one. */
+	/* True if it looks back at dictionaries.  Otherwise it is never given one. */
 	bool		has_dictionaries;
 
 	/*
-	 * Compress 'len' bytes into at most 'cap' bytes at 'dst', which has room
-	 * for SLICED_COMPRESS_ROOM(len); returns how many were written, or 0 if
-	 * they do not fit.  'level' matters to codecs that have levels; 'dictionary'
-	 * may be NULL.
+	 * Compress 'len' bytes into at most 'cap' bytes at 'dst', which has room for
+	 * SLICED_COMPRESS_ROOM(len).  Returns how many were written, or 0 if they do not
+	 * fit. 'level' matters to codecs that have levels; 'dictionary' may be NULL.
 	 */
 	uint32		(*compress) (const char *src, uint32 len,
 							 char *dst, uint32 cap, int level,
 							 SlicedDictionary *dictionary);
 
 	/*
-	 * Decompress the first 'want' of the slice's 'rawlen' bytes; 'dst' has room
-	 * for 'want' bytes, not more.  False if the input is not what this codec
-	 * could have written with that dictionary.
+	 * Decompress the first 'want' of the slice's 'rawlen' bytes; 'dst' has room for
+	 * 'want' bytes, not more.  Returns false if this codec could not have written the
+	 * input with that dictionary.
 	 */
 	bool		(*decompress) (const char *src, uint32 len,
 							   char *dst, uint32 want, uint32 rawlen,
@@ -83,7 +83,7 @@ extern int	sliced_codec_named(const char *name);
 /* Room that compressing 'len' bytes needs: pglz overshoots before it gives up. */
 #define SLICED_COMPRESS_ROOM(len)	((len) + 8)
 
-/* The most bytes that are worth storing in place of 'len' raw ones; 0 if none are. */
+/* The most bytes worth storing in place of 'len' raw ones; 0 if none are. */
 extern uint32 sliced_codec_limit(int id, uint32 len);
 
 /*

@@ -2,8 +2,8 @@
  * dictionary.c
  *	  Bytes that a codec looks back at before the first byte of a slice.
  *
- * One dictionary serves both codecs: zstd reads its tables, lz4 takes all of it for
- * text, of which what zstd has put last, the most useful part, is near.
+ * One dictionary serves both codecs.  zstd reads its tables; lz4 takes all of it for
+ * text. zstd puts the most useful part last, so that part is near for lz4.
  */
 #include "postgres.h"
 

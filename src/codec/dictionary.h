@@ -2,8 +2,8 @@
  * dictionary.h
  *	  Bytes that a codec looks back at before the first byte of a slice.
  *
- * Slices of a few kB begin with nothing to look back at, and most of what is in
- * them has been in others as well: keys, words, whole phrases.
+ * Slices of a few kB begin with nothing to look back at, and most of their bytes have
+ * been in other slices as well: keys, words, whole phrases.
  */
 #ifndef SLICED_CODEC_DICTIONARY_H
 #define SLICED_CODEC_DICTIONARY_H

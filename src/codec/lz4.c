@@ -2,18 +2,17 @@
  * lz4.c
  *	  LZ4: fast in both directions, looks back 64 kB.
  *
- * A slice begins with nothing to look back at.  So slices of 64 kB miss half of
- * what there is to find, slices of 128 kB a quarter, which costs 2 to 4 % on logs
- * and documents.
+ * A slice begins with nothing to look back at.  So slices of 64 kB miss half of what
+ * they could find, slices of 128 kB a quarter, which costs 2 to 4 % on logs and
+ * documents.
  *
  * The library's function for a single block uses another hash table below 64 kB,
- * which finds more and shorter matches.  Its function for a stream of blocks,
- * here a stream of one, always uses the table for long blocks: slices of a few kB
- * come out up to 6 % smaller if they are JSON, 2 % larger if they are logs, and
- * take less time in both directions.  Short matches are worth their time only
- * where that finds next to nothing, as in digits or lists of UUIDs. Hex
- * text that is stored as it is takes a tenth of the time to read, so they must
- * save a twentieth.
+ * which finds more and shorter matches.  Its function for a stream of blocks, here a
+ * stream of one, always uses the table for long blocks.  With that, slices of a few
+ * kB of JSON come out up to 6 % smaller, those of logs 2 % larger, and both take less
+ * time in both directions.  Short matches are worth their time only where long ones
+ * save next to nothing, as in digits or lists of UUIDs.  Hex text that is stored as
+ * it is takes a tenth of the time to read, so short matches must save a twentieth.
  */
 #include <lz4.h>
 

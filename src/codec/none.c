@@ -1,6 +1,6 @@
 /*
  * none.c
- *	  The codec of bytes that compression does not make smaller.
+ *	  The codec for bytes that compression does not make smaller.
  */
 #include "base/limits.h"
 #include "codec/codec.h"

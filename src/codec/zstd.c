@@ -20,7 +20,7 @@ compress_with_dictionary(ZSTD_CCtx *cctx, const char *src, uint32 len, char *dst
 	if (digested == NULL)
 		return 0;
 	ZSTD_CCtx_reset(cctx, ZSTD_reset_session_and_parameters);
-	/* whoever stores the slice knows both */
+	/* the row names the dictionary and the length already */
 	ZSTD_CCtx_setParameter(cctx, ZSTD_c_dictIDFlag, 0);
 	ZSTD_CCtx_refCDict(cctx, digested);
 	n = ZSTD_compress2(cctx, dst, cap, src, len);
@@ -44,8 +44,8 @@ zstd_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int leve
 }
 
 /*
- * A prefix is decompressed as a stream that stops early: zstd produces whole
- * blocks, so this saves what lies behind the block that holds the last byte.
+ * To decompress a prefix, end the stream early.  zstd produces whole blocks, so this
+ * saves the blocks behind the one that holds the last byte.
  */
 static bool
 zstd_decompress_prefix(ZSTD_DCtx *dctx, const char *src, uint32 len, char *dst, uint32 want)

@@ -2,8 +2,8 @@
  * damage.h
  *	  What can be wrong with stored bytes.
  *
- * Whoever reads them says which of these it is, and leaves it to the caller to
- * raise an error, to try something else or to report it.
+ * Code that reads stored bytes returns one of these.  Its caller raises an error,
+ * tries something else, or reports it.
  */
 #ifndef SLICED_FORMAT_DAMAGE_H
 #define SLICED_FORMAT_DAMAGE_H
@@ -57,17 +57,20 @@ typedef enum SlicedDamage
 	SLICED_DICTIONARY_DAMAGED
 } SlicedDamage;
 
-/* In words that fit behind a colon. */
+/* The damage in words that fit behind a colon. */
 extern const char *sliced_damage_text(SlicedDamage damage);
 
-/* Is something just not there?  Then it may not be written yet. */
+/* True if something is missing.  Then it may not be written yet. */
 static inline bool
 sliced_is_missing(SlicedDamage damage)
 {
 	return damage >= SLICED_VALUE_MISSING && damage <= SLICED_DICTIONARY_MISSING;
 }
 
-/* Is the row as it was written, which its checksum says, but not by a release like this one? */
+/*
+ * True if the checksum says that the row is as it was written, but not by a release
+ * like this one.
+ */
 static inline bool
 sliced_is_newer(SlicedDamage damage)
 {

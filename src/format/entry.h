@@ -20,7 +20,7 @@
 
 #include "format/damage.h"
 
-/* Of a column, at most. */
+/* The most entries of one column. */
 #define SLICED_ENTRIES		65536
 
 typedef struct SlicedEntry
@@ -50,9 +50,9 @@ sliced_entry_seq(int attno, int n)
 extern SlicedDamage sliced_entry_decode(SlicedEntry *entry, const char *payload, uint32 len);
 
 /*
- * A slice that looks back at a dictionary begins with its name: 8 bytes that count
- * as stored ones.  The id alone might come to be another one's, after the first has
- * gone with the transaction that wrote it.
+ * A slice that looks back at a dictionary begins with the dictionary's name: 8 bytes
+ * that count as stored ones.  The id alone is not enough: a rollback may free it for
+ * another dictionary.
  */
 #define SLICED_DICTIONARY_NAME	8
 

@@ -29,7 +29,10 @@ sliced_list_move(char *bytes, uint32 len, const SlicedList *list)
 	return end;
 }
 
-/* Where did the value before the word at 'bytes' end?  'n' words before that one are at hand. */
+/*
+ * Find where the value before the word at 'bytes' ended.  'n' words before that word
+ * are at hand.
+ */
 static bool
 find_end_at_hand(const char *bytes, uint32 n, uint32 *end)
 {
@@ -65,7 +68,10 @@ sliced_list_find_end(const SlicedList *list, uint32 at, SlicedListReader read, v
 	return true;
 }
 
-/* Words before the first one are read with it: lists of lists are read once, not twice a level. */
+/*
+ * Reads the words before the first one together with it, so that lists of lists are
+ * read once, not twice a level.
+ */
 bool
 sliced_list_read(const SlicedList *list, uint32 start, uint32 len, char *dst,
 				 SlicedListReader read, void *arg)

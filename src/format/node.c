@@ -18,7 +18,7 @@
 /* The lower two bits of the first number of an extent with a hint; others are as in SlicedChildKind. */
 #define KIND_HINTED	3
 
-/* So many bytes a child takes at least. */
+/* The fewest bytes that a child takes. */
 #define CHILD_LEAST	1
 
 /* Room for items at first. */
@@ -158,7 +158,10 @@ get_list(Source *s, SlicedItem *item)
 		item->list.phase < SLICED_LIST_STRIDE && delta <= SLICED_LIST_BITS;
 }
 
-/* Where the last run of each child ended is in 'ends', and their number is 'nchildren'. */
+/*
+ * 'ends' has where the last run of each child ended, 'last' the number of the last
+ * run's child.
+ */
 static bool
 get_item(Source *s, SlicedItem *item, const SlicedNode *node, uint32 *ends, uint32 *last)
 {

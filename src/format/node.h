@@ -90,8 +90,8 @@ typedef struct SlicedNode
 
 /*
  * Take apart the 'size' bytes at 'src', a node of object 'objid'.  'borrowed' is the
- * length of the slice that it may borrow, or 0.  The arrays are palloc'd, unless
- * something is wrong.
+ * length of the slice that it may borrow, or 0.  The arrays are palloc'd, unless the
+ * node is damaged.
  */
 extern SlicedDamage sliced_node_decode(SlicedNode *node, const char *src, uint32 size,
 									   uint32 objid, uint32 borrowed);

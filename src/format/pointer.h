@@ -4,19 +4,20 @@
  *
  * A value of ours is an ordinary on-disk toast pointer that claims not to be
  * compressed: core then asks for slices of it by raw offset.  Core ignores the
- * compression method of such pointers, so these two bits say whose it is.
+ * compression method of such pointers, so these two bits say that the value is ours.
  *
  *		va_rawsize		raw bytes + VARHDRSZ
  *		va_extinfo		raw bytes (30 bits), 3 (2 bits)
  *		va_valueid		the value id
  *		va_toastrelid	the toast relation
  *
- * On disk a row with such pointers has SLICED_MARKER set and HEAP_HASEXTERNAL
- * clear, so that heapam does not show it to core's toaster.  In a slot, or
- * anywhere else above the access method, it is the other way round.  A row with
- * HEAP_HASEXTERNAL and no marker has core's pointers only, and core looks after them.
- * A marked row may have core's too, and whoever writes or deletes it looks after all:
- * a row of core's that is marked instead of flagged is the same row (admin/adopt.c).
+ * On disk a row with such pointers has SLICED_MARKER set and HEAP_HASEXTERNAL clear,
+ * so that heapam does not show it to core's toaster.  In a slot, or anywhere else
+ * above the access method, it is the other way round.  A row with HEAP_HASEXTERNAL
+ * and no marker has core's pointers only, and core looks after them.  A marked row
+ * may have core's pointers too, and we look after all of them when we replace or
+ * delete it.  A row of core's that is marked instead of flagged is the same row
+ * (admin/adopt.c).
  */
 #ifndef SLICED_FORMAT_POINTER_H
 #define SLICED_FORMAT_POINTER_H
@@ -39,8 +40,9 @@ sliced_tuple_is_marked(HeapTupleHeader tup)
 }
 
 /*
- * Has the row values outside it?  It may be in a buffer without a lock on that, and
- * somebody may just exchange the flag for the marker, which he sets first.
+ * True if the row has values outside it.  The caller may look at it in a buffer
+ * without a lock.  Another session may just then exchange the flag for the marker; it
+ * sets the marker first.
  */
 static inline bool
 sliced_tuple_has_values(HeapTupleHeader tup)
@@ -67,7 +69,10 @@ sliced_pointer_is_ours(const struct varatt_external *ptr)
 		!VARATT_EXTERNAL_IS_COMPRESSED(*ptr);
 }
 
-/* Is this datum (any varlena) a pointer to a value of ours?  Copies it if so. */
+/*
+ * If this datum (any varlena) is a pointer to a value of ours, copy it and return
+ * true.
+ */
 static inline bool
 sliced_pointer_get(struct varatt_external *ptr, const struct varlena *datum)
 {
@@ -100,8 +105,8 @@ sliced_pointer_set(char *dst, Oid toastrelid, Oid valueid, uint32 size)
 }
 
 /*
- * A copy of a pointer of ours that leads to the same value but is not equal to
- * it, nor recognised as ours.  Never stored.
+ * Returns a copy of a pointer of ours that leads to the same value, but is not equal
+ * to it and not recognised as ours.  Never stored.
  */
 static inline char *
 sliced_pointer_disguise(const struct varatt_external *ptr)

@@ -33,10 +33,10 @@ static const uint32 tuple_fill[] = {8000, 4064, 2704, 2032};
 
 /*
  * A row that fills its share of a page is good, and so is a small one, which fits
- * into a gap.  A size in between is cut as core cuts: values of 5 kB each, in
- * rows of half a page and a bit, would leave a gap in every page, too small for
- * the next of them. So would a quarter followed by a half: the next
- * quarter goes to the same page, and its half no longer fits there.
+ * into a gap.  A size in between is cut as core cuts it.  For example, values of 5 kB
+ * in rows of a bit more than half a page would leave a gap in every page, too small
+ * for the next one. So would a quarter followed by a half: the next quarter goes to
+ * the same page, and its half no longer fits there.
  */
 uint32
 sliced_row_cut(uint32 left, uint32 overhead, bool *quarters)
@@ -55,7 +55,7 @@ sliced_row_cut(uint32 left, uint32 overhead, bool *quarters)
 	return Min(left, tuple_fill[N_FILL - 1] - overhead - TUPLE_OVERHEAD);
 }
 
-/* The checksum of all bytes but its own, and of the place they belong to. */
+/* The checksum of the row's place, and of all its bytes except the checksum. */
 static uint32
 row_checksum(const char *data, uint32 len, uint32 objid, int32 seq)
 {
@@ -63,7 +63,7 @@ row_checksum(const char *data, uint32 len, uint32 objid, int32 seq)
 						   ((uint64) objid << 32) | (uint32) seq);
 }
 
-/* What a head has between its row's header and its payload. */
+/* Bytes that a head has between its row's header and its payload. */
 static uint32
 head_size(const SlicedRow *row)
 {
@@ -133,7 +133,7 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 	memcpy(dst, &header.checksum, sizeof(header.checksum));
 }
 
-/* Do the numbers of a decoded row agree with each other? */
+/* Check that the numbers of a decoded row agree with each other. */
 static SlicedDamage
 row_check(const SlicedRow *row, int32 seq)
 {
@@ -218,7 +218,7 @@ tail_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int32 seq
 	return row_check(row, seq);
 }
 
-/* Take apart what a head has before its payload: '*before' bytes, with those before that. */
+/* Take apart the part of a head before its payload.  Adds its length to '*before'. */
 static SlicedDamage
 head_decode(SlicedRow *row, const char *src, uint32 len, uint32 *before)
 {

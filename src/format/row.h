@@ -16,8 +16,8 @@
  *	rawlen		bytes of the slice before compression
  *	storedlen	bytes of the slice as stored, in all its rows together
  *	followers	raw bytes that continue a character of UTF-8: the slice has
- *				rawlen - followers characters.  SLICED_NOT_COUNTED where nobody has
- *				decompressed the slice to count them
+ *				rawlen - followers characters.  SLICED_NOT_COUNTED if the writer did
+ *				not decompress the slice to count them
  *
  * A head has its own header between byte 20 and the payload:
  *
@@ -27,7 +27,7 @@
  *	flags		0
  *	root size	bytes of the root, 0 if there is none
  *	ascii		leading bytes of the value known to be characters of one byte
- *	own			where in the object of its own id a value with a root goes on, behind
+ *	own			where the object of its own id goes on, in a value with a root, behind
  *				what the root names
  *
  * The root is a node (node.h): what the value consists of.  A value that was written
@@ -45,9 +45,9 @@
  * Other nodes than the root are rows of their own.  Their codec is none, and their
  * payload is the node.
  *
- * If it was compressed with a dictionary (entry.h), the stored bytes begin with that
- * one's id and checksum.  A row of the directory of dictionaries is of object 0 and
- * has an entry for its payload.
+ * If a slice was compressed with a dictionary (entry.h), its stored bytes begin with
+ * the dictionary's id and checksum.  A row of the directory of dictionaries belongs
+ * to object 0, and its payload is an entry.
  *
  * chunk_seq is -1 for the head, the raw offset of the slice's first byte for a
  * slice or a tail, and that offset plus the part's number for a continuation: a
@@ -55,8 +55,8 @@
  * and so on.
  *
  * All integers are in the machine's byte order, like everything in a heap page.
- * Functions here read memory they do not trust: they check every length, and
- * say what is wrong instead of raising an error.
+ * Functions here read memory that they do not trust: they check every length, and
+ * return the damage instead of raising an error.
  */
 #ifndef SLICED_FORMAT_ROW_H
 #define SLICED_FORMAT_ROW_H
@@ -152,9 +152,9 @@ extern SlicedDamage sliced_row_decode(SlicedRow *row, const char *src, uint32 le
 									  uint32 objid, int32 seq);
 
 /*
- * How many of 'left' stored bytes the next row takes.  'overhead' is what the
- * row needs besides: its headers.  '*quarters', false before the first of them,
- * becomes true when a quarter of a page was cut off: then all others are as well.
+ * Returns how many of 'left' stored bytes the next row takes.  'overhead' is the size
+ * of the row's headers.  '*quarters' is false before the first row.  It becomes true
+ * when a row of a quarter of a page is cut off; then all others are as well.
  */
 extern uint32 sliced_row_cut(uint32 left, uint32 overhead, bool *quarters);
 

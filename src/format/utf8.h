@@ -26,7 +26,7 @@ sliced_utf8_followers_of_word(const char *s)
 	return ((word & ~(word << 1)) >> 7) & UINT64CONST(0x0101010101010101);
 }
 
-/* How many of 'len' bytes continue a character? */
+/* Returns how many of 'len' bytes continue a character. */
 static inline uint32
 sliced_utf8_followers(const char *s, uint32 len)
 {
@@ -51,7 +51,7 @@ sliced_utf8_followers(const char *s, uint32 len)
 	return n;
 }
 
-/* How many leading bytes are characters of one byte? */
+/* Returns how many leading bytes are characters of one byte. */
 static inline uint32
 sliced_utf8_ascii(const char *s, uint32 len)
 {

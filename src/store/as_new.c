@@ -1,10 +1,10 @@
 /*
  * as_new.c
- *	  Is a value stored as a new one would be?
+ *	  Tells whether a value is stored as a new one would be.
  *
- * The counterpart of the writer: whatever decides how a value is stored is asked
- * again here.  A value that does not compress costs one more attempt, since nothing
- * stored says which codec has been tried.
+ * The counterpart of the writer: it repeats every decision of how to store a value.
+ * A value that does not compress costs one more attempt, since nothing stored says
+ * which codec the writer has tried.
  */
 #include "postgres.h"
 
@@ -36,8 +36,8 @@ read_begin(const Question *q, uint32 len)
 }
 
 /*
- * Does the slice, of which 'row' is the first row, look back at what a new one would?
- * One that is not compressed does not tell.
+ * True if the slice whose first row is 'row' looks back at the dictionary of a new
+ * slice. A slice that is not compressed does not tell.
  */
 static bool
 dictionary_is_as_new(const Question *q, const SlicedRow *row)
@@ -63,8 +63,8 @@ codec_may_be(const Question *q, int codec)
 }
 
 /*
- * The last slice of the value's own object that begins at 'seq' or before.  False
- * if there is none, or if it is damaged.
+ * Find the last slice of the value's own object that begins at 'seq' or before.
+ * Returns false if there is none, or if it is damaged.
  */
 static bool
 find_slice_before(const Question *q, int32 seq, SlicedRow *row)
@@ -81,8 +81,9 @@ find_slice_before(const Question *q, int32 seq, SlicedRow *row)
 }
 
 /*
- * What is added to a value lies behind it in small slices, until they are merged.
- * The writer makes all compressed slices as long as its codec has them, but for the last.
+ * Bytes added to a value lie behind it in small slices until they are merged.  The
+ * writer makes all compressed slices as long as the codec's slices are, except the
+ * last.
  */
 static bool
 ends_as_new(const Question *q)
@@ -102,7 +103,7 @@ ends_as_new(const Question *q)
 		(row.codec == SLICED_CODEC_NONE || row.rawlen == full);
 }
 
-/* The first slice is not compressed: would it be? */
+/* The first slice is not compressed.  Returns true if a new one would be. */
 static bool
 begin_is_compressible(const Question *q)
 {
@@ -118,7 +119,10 @@ begin_is_compressible(const Question *q)
 	return result;
 }
 
-/* Would the first bytes outside the head, of a value cut like this, be compressed? */
+/*
+ * True if the first bytes outside the head, of a value cut like this, would be
+ * compressed.
+ */
 static bool
 regions_are_compressible(const Question *q, const SlicedDraft *draft)
 {
@@ -153,8 +157,8 @@ regions_are_compressible(const Question *q, const SlicedDraft *draft)
 }
 
 /*
- * The value as it would be cut.  '*regions' 0: it would not.  'compressible': would
- * the first slice be compressed then?
+ * Cut the value as a writer would.  Sets '*regions' to 0 if it would not be cut.
+ * Sets 'compressible' to true if the first slice would be compressed then.
  */
 static void
 cut_again(const Question *q, int *regions, bool *compressible)
@@ -169,7 +173,7 @@ cut_again(const Question *q, int *regions, bool *compressible)
 	pfree(raw);
 }
 
-/* A value with a root: a new one has that if its type's toaster has cut it. */
+/* A value with a root.  A new value has a root if its type's toaster has cut it. */
 static bool
 root_is_as_new(const Question *q, const SlicedRow *head, bool may_be_cut)
 {

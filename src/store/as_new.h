@@ -1,6 +1,6 @@
 /*
  * as_new.h
- *	  Is a value stored as a new one would be?
+ *	  Tells whether a value is stored as a new one would be.
  */
 #ifndef SLICED_STORE_AS_NEW_H
 #define SLICED_STORE_AS_NEW_H
@@ -13,14 +13,14 @@
 #include "store/toast_scan.h"
 
 /*
- * Would the writer store the value, which 'ptr' leads to, as it is stored now?  What
- * the writer has just written always is; so whoever writes anew what is not has
- * nothing to do the second time.
+ * True if the writer would store the value, to which 'ptr' leads, as it is stored
+ * now.  That holds for everything that the writer has just written.  So a command
+ * that writes other values anew has nothing to do the second time.
  *
- * The head is looked at, and how the value begins and ends; only if its first slice
- * is not compressed, or it might be cut and is not, its bytes.  A level is not
- * stored, so it makes no difference.  A damaged head is left to whoever reads it:
- * true.  'ts' is an open scan of the toast relation.
+ * We look at the head, and at how the value begins and ends.  We read its bytes only
+ * if its first slice is not compressed, or if it might be cut and is not.  Levels are
+ * not stored, so they make no difference.  For a damaged head returns true: a reader
+ * reports the damage. 'ts' is an open scan of the toast relation.
  */
 extern bool sliced_value_is_as_new(ToastScan *ts, const struct varatt_external *ptr,
 								   SlicedCompression compression, const SlicedPolicy *policy);

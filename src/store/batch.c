@@ -2,9 +2,9 @@
  * batch.c
  *	  Inserts rows into the toast relation, several at once.
  *
- * Rows gather in a batch that is inserted when it is full, across the values of a
- * row and, for COPY, across rows.  Small rows are inserted near those that they
- * replace, others wherever the free space map says.
+ * Rows gather in a batch that is inserted when it is full, across the values of a row
+ * and, for COPY, across rows.  Small rows are inserted near the rows that they
+ * replace, others where the free space map says.
  */
 #include "postgres.h"
 
@@ -23,19 +23,23 @@
 
 uint64		sliced_bytes_inserted = 0;
 
-/* Memory: usually enough for a batch.  This block stays when the batch has been inserted. */
+/*
+ * Usually enough memory for a batch.  This block stays when the batch has been
+ * inserted.
+ */
 #define BATCH_BYTES	(48 * 1024)
 
 /*
- * Tails and heads are going to be replaced, so they begin on a page with room for
- * their next versions: these are pruned there, rarely, and need no other page.
+ * Tails and heads will be replaced, so they begin on a page with room for their next
+ * versions.  Pruning there is rare, and the versions need no other page.
  */
 #define ROOMY_FILLFACTOR	70
 
 /*
- * Memory for a batch.  A statement may open a writer for each row: what one gives
- * back when it closes is kept for the next, instead of going back to the system.
- * If it fails to close, the memory goes with the context that it is in.
+ * Memory for a batch.  A statement may open a writer for each row.  The memory that
+ * one writer gives back when it closes is kept for the next, instead of going back to
+ * the system.  If a writer fails to close, its memory goes with the context that it
+ * is in.
  */
 static MemoryContext spare_rows = NULL;
 
@@ -107,9 +111,10 @@ batch_insert_index_entries(SlicedBatch *b, Oid objid, int32 seq, ItemPointer tid
 		Relation	index = b->indexes[i];
 
 		/*
-		 * One that REINDEX CONCURRENTLY has just begun is not ready yet.  One that it
-		 * has left behind is not valid, and once VACUUM FULL has exchanged the file its
-		 * entries lead to other rows: nobody must follow them to look for duplicates.
+		 * An index that REINDEX CONCURRENTLY has just begun is not ready yet.  One
+		 * that it has left behind is not valid, and once VACUUM FULL has exchanged
+		 * the file its entries lead to other rows.  So it must not be used to look
+		 * for duplicates.
 		 */
 		if (index->rd_index->indisready)
 			index_insert(index, values, isnull, tid, b->toastrel,
@@ -128,9 +133,9 @@ batch_forget(SlicedBatch *b)
 }
 
 /*
- * How many rows, from 'first' on, fit on an empty page?  Given more, heap_multi_insert()
- * extends the relation by as many pages as they need (since 16), and the end of one
- * value, which other pages have room for, gets a page of its own.
+ * Returns how many rows, from 'first' on, fit on an empty page.  Given more, since 16
+ * heap_multi_insert() extends the relation by as many pages as they need.  Then the
+ * end of a value gets a page of its own although other pages have room for it.
  */
 static int
 batch_rows_of_page(SlicedBatch *b, int first)
@@ -210,7 +215,7 @@ batch_insert_with_room(SlicedBatch *b)
 	SLICED_OPTION_END();
 }
 
-/* Has the page, which exists, room for the batch? */
+/* True if the page, which exists, has room for the batch. */
 static bool
 batch_fits_page(SlicedBatch *b, BlockNumber block)
 {
@@ -224,9 +229,9 @@ batch_fits_page(SlicedBatch *b, BlockNumber block)
 }
 
 /*
- * Small rows are inserted near others, if these have room for them: heap tries
- * its target block before it asks the free space map.  A writer of many rows goes
- * on where it was.
+ * Small rows are inserted near others, if the page has room for them: heap tries its
+ * target block before it asks the free space map.  A writer of many rows goes on
+ * where it was.
  */
 void
 sliced_batch_flush(SlicedBatch *b)
@@ -316,7 +321,7 @@ sliced_batch_replace(SlicedBatch *b, ItemPointer tid, Oid objid, int32 seq, cons
 	result = heap_update(b->toastrel, tid, tuple, GetCurrentCommandId(true), 0, InvalidSnapshot,
 						 true, &tmfd, &lockmode, &update_indexes);
 	if (result != TM_Ok)
-		/* whoever owns the row owns the value: but for damage, nobody else touches it */
+		/* only the owner of the row touches the value, unless there is damage */
 		ereport(ERROR,
 				errcode(ERRCODE_DATA_CORRUPTED),
 				errmsg("a row of value %u in \"%s\" has been changed by others or twice",

@@ -16,7 +16,7 @@
 #include "store/packing.h"
 #include "utils/rel.h"
 
-/* What rows would take that are only counted. */
+/* What counted rows would take. */
 typedef struct SlicedTally
 {
 	SlicedPacking pages;
@@ -26,7 +26,7 @@ typedef struct SlicedTally
 
 typedef struct SlicedBatch
 {
-	SlicedTally *tally;			/* if not NULL, rows are counted, and that is all */
+	SlicedTally *tally;			/* if not NULL, rows are only counted */
 	Relation	toastrel;
 	Relation   *indexes;
 	int			nindexes;
@@ -50,23 +50,23 @@ typedef struct SlicedBatch
  */
 extern void sliced_batch_open(SlicedBatch *batch, Oid toastrelid, uint32 options, bool hide);
 
-/* Insert what is left and close.  The lock is kept to the end of transaction. */
+/* Insert the remaining rows and close.  The lock is kept to the end of transaction. */
 extern void sliced_batch_close(SlicedBatch *batch);
 
 /* Add a row; inserts the others first, if the batch is full. */
 extern void sliced_batch_add(SlicedBatch *batch, Oid objid, int32 seq, const SlicedRow *row);
 
-/* Insert what has been added. */
+/* Insert the rows that have been added. */
 extern void sliced_batch_flush(SlicedBatch *batch);
 
 /* The same, on a page with room for more. */
 extern void sliced_batch_flush_with_room(SlicedBatch *batch);
 
-/* Put a row in the place of the one at 'tid', its older version. */
+/* Replace the row at 'tid' by its next version. */
 extern void sliced_batch_replace(SlicedBatch *batch, ItemPointer tid, Oid objid, int32 seq,
 								 const SlicedRow *row);
 
-/* Bytes of rows that this session has added: chunk_data, that is. */
+/* Bytes of chunk_data in the rows that this session has added. */
 extern uint64 sliced_bytes_inserted;
 
 #endif

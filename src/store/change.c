@@ -1,11 +1,11 @@
 /*
  * change.c
- *	  Stores a value as what differs from the one it replaces.
+ *	  Stores a value as its differences from the one that it replaces.
  *
- * A value that grows is a matter of growth.c.  Any other change makes a new value
- * with an id of its own.  What it consists of is a tree (tree/tree.h), which says what
- * is to be written, mostly a few nodes, and what nobody needs any more.  If little is left
- * of the old value, the new one is written by itself.
+ * Growth of a value is in growth.c.  Any other change makes a new value with an id of
+ * its own.  It is a tree (tree/tree.h).  The tree says what to write, mostly a few
+ * nodes, and which rows no node needs any more.  If little is left of the old value,
+ * the new one is written by itself.
  *
  * The new value owns the rows of the old one: no other value has them.
  */
@@ -47,7 +47,7 @@ typedef struct Derivation
 	uint32		old_size;
 	ItemPointerData old_head;	/* where its head is: nothing moves it before we delete it */
 	SlicedTreeChange tree;
-	sigjmp_buf	unreadable;		/* where planning ends that comes upon damage */
+	sigjmp_buf	unreadable;		/* where planning ends if it comes upon damage */
 } Derivation;
 
 static void
@@ -115,7 +115,7 @@ old_read(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
 	return sliced_objects_read(&d->kept, &d->ts, objid, start, len, dst);
 }
 
-/* Its root, with what the value has behind it. */
+/* Its root, with the bytes behind it in the value. */
 static char *
 old_root(Derivation *d, uint32 *size)
 {
@@ -150,9 +150,9 @@ old_root(Derivation *d, uint32 *size)
 /* ---- the new value ---- */
 
 /*
- * Plan what to write.  False if there is no way: most likely the old value is damaged.  That
- * may be what the change replaces; if not, writing the value anew comes upon it and raises
- * the error.
+ * Plan what to write.  Returns false if there is no way, most likely because the old
+ * value is damaged.  The change may replace the damaged part; if not, writing the
+ * value anew comes upon it and raises the error.
  */
 static bool
 change_plan_tree(Derivation *d)
@@ -180,7 +180,7 @@ change_plan_tree(Derivation *d)
 	return !d->tree.too_long;
 }
 
-/* Is the old value not worth being shared?  Counts why. */
+/* True if the old value is not worth sharing.  Counts why. */
 static bool
 change_is_better_anew(Derivation *d)
 {
@@ -216,7 +216,10 @@ change_write_anew(Derivation *d)
 	pfree(raw);
 }
 
-/* How many leading bytes of the new value are known to be characters of one byte? */
+/*
+ * Returns how many leading bytes of the new value are known to be characters of one
+ * byte.
+ */
 static uint32
 change_known_ascii(Derivation *d)
 {
@@ -239,7 +242,7 @@ change_known_ascii(Derivation *d)
 	return result;
 }
 
-/* Write what the tree says, children first, and delete what it no longer has. */
+/* Write the tree's new rows, children first, and delete the rows that it dropped. */
 static void
 change_write_tree(Derivation *d)
 {
@@ -267,7 +270,7 @@ change_write_tree(Derivation *d)
 		sliced_toast_row_delete(d->ts.toastrel, d->old.valueid, &d->old_head);
 	SLICED_STOP("change.head-deleted");
 
-	/* the head goes last: who finds it finds everything */
+	/* the head goes last: a reader that finds it finds everything */
 	sliced_writer_add_head(d->writer, d->change->valueid, tree->root, tree->root_size,
 						   tree->own_end, change_known_ascii(d));
 	sliced_writer_stay_near(d->writer, InvalidBlockNumber);

@@ -1,11 +1,11 @@
 /*
  * change.h
- *	  Stores a value as what differs from the one it replaces.
+ *	  Stores a value as its differences from the one that it replaces.
  *
- * Planned before the row is updated, since the row needs the pointer; written
- * when the update has succeeded.  The new value takes over what the old one had:
- * slices that both have are shared by versions of one row only, so the row's
- * owner still owns everything its pointer leads to.
+ * A change is planned before the row is updated, since the row needs the pointer, and
+ * written when the update has succeeded.  The new value takes over slices of the old
+ * one. Only versions of one row share slices, so the row's owner still owns
+ * everything that its pointer leads to.
  */
 #ifndef SLICED_STORE_CHANGE_H
 #define SLICED_STORE_CHANGE_H
@@ -27,14 +27,14 @@ typedef struct SlicedChange
 } SlicedChange;
 
 /*
- * Plan how to store what the rope describes.  'new_id' is an id to take if the
- * value does not just grow; InvalidOid if none has been taken yet.
+ * Plan how to store what the rope describes.  'new_id' is the id to take if the value
+ * does not just grow; InvalidOid if none has been taken yet.
  */
 extern void sliced_change_plan(SlicedChange *change, SlicedWriter *writer,
 							   const SlicedRope *rope, Oid new_id,
 							   SlicedCompression compression, const SlicedPolicy *policy);
 
-/* Write it, and delete of the old value what is not shared. */
+/* Write it, and delete the rows of the old value that the new one does not share. */
 extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * chars.c
- *	  Finds characters of UTF-8 in a value without reading what is before them.
+ *	  Finds characters of UTF-8 in a value without reading the bytes before them.
  */
 #include "postgres.h"
 
@@ -17,8 +17,8 @@
 #include "store/reader.h"
 
 /*
- * The search.  Functions return false when it has ended: because the character
- * is found, or because something is wrong.
+ * The search.  Functions return false when it has ended: they have found the
+ * character, or something is wrong.
  */
 typedef struct CharSearch
 {
@@ -174,7 +174,7 @@ chars_pass_range(CharSearch *s, SlicedLayout *layout, uint32 from, uint32 to)
 	return go_on;
 }
 
-/* Pass over a value of 'size' bytes, as much of it at a time as is worth looking up. */
+/* Pass over a value of 'size' bytes, in steps that are worth looking up. */
 static bool
 chars_pass_value(CharSearch *s, SlicedLayout *layout, uint32 size)
 {

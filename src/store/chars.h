@@ -1,10 +1,10 @@
 /*
  * chars.h
- *	  Finds characters of UTF-8 in a value without reading what is before them.
+ *	  Finds characters of UTF-8 in a value without reading the bytes before them.
  *
- * Every slice knows how many characters it has, so a look at its first row is
- * enough to pass over it.  The head says how far the value begins with characters
- * of one byte each, as most values do.
+ * Every slice knows how many characters it has, so a reader passes over it after a
+ * look at its first row.  The head says how many bytes at the beginning of the value
+ * are characters of one byte each.  In most values all are.
  */
 #ifndef SLICED_STORE_CHARS_H
 #define SLICED_STORE_CHARS_H
@@ -14,10 +14,10 @@
 #include "access/detoast.h"
 
 /*
- * Find where character number 'nchar' of the value begins, counted from 0.  If
- * the value has fewer, '*offset' is its length in bytes, and '*have', unless
- * NULL, the number of its characters.  False if the value is not stored as
- * slices, or damaged.
+ * Find where character number 'nchar' of the value begins, counted from 0.  If the
+ * value has fewer, '*offset' is its length in bytes, and '*have', unless NULL, the
+ * number of its characters.  Returns false if the value is not stored as slices, or
+ * damaged.
  */
 extern bool sliced_chars_seek(const struct varatt_external *value, uint32 nchar,
 							  uint32 *offset, uint32 *have);

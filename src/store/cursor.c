@@ -15,7 +15,7 @@
 #include "store/cursor.h"
 #include "store/layout.h"
 
-/* Is the current row, decoded, the first of a slice that has 'pos'? */
+/* True if the current row, decoded, is the first of a slice that has 'pos'. */
 static SlicedDamage
 slice_row_decode(ToastScan *ts, uint32 pos, SlicedRow *row, uint32 *start, bool *covers)
 {
@@ -31,8 +31,8 @@ slice_row_decode(ToastScan *ts, uint32 pos, SlicedRow *row, uint32 *start, bool 
 }
 
 /*
- * Step back to a slice that has 'pos'.  With 'pass_damage' damaged rows are passed
- * over, otherwise they end the search.
+ * Step back to a slice that has 'pos'.  With 'pass_damage' we pass over damaged rows,
+ * otherwise they end the search.
  */
 static SlicedDamage
 slice_step_back(ToastScan *ts, uint32 pos, bool pass_damage, SlicedRow *row, uint32 *start)
@@ -50,7 +50,7 @@ slice_step_back(ToastScan *ts, uint32 pos, bool pass_damage, SlicedRow *row, uin
 	return SLICED_SLICE_MISSING;
 }
 
-/* Is the slice that has 'pos' one row, where the hint says? */
+/* True if the slice that has 'pos' is one row, where the hint says. */
 static bool
 slice_is_at_hint(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *start)
 {

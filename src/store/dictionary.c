@@ -1,6 +1,6 @@
 /*
  * dictionary.c
- *	  Dictionaries, and which one new slices of a column look back at.
+ *	  Dictionaries, and the choice of one for new slices of a column.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@
 
 /* ---- reading ---- */
 
-/* Read a dictionary's bytes, as far as they are visible. */
+/* Read a dictionary's bytes, if they are visible. */
 static SlicedDamage
 read_visible(Relation toastrel, SlicedVisibility visibility, const SlicedDictionaryName *name,
 			 char **bytes, uint32 *len)
@@ -49,8 +49,9 @@ read_visible(Relation toastrel, SlicedVisibility visibility, const SlicedDiction
 }
 
 /*
- * Read a dictionary's bytes, even if they were rolled back: so was the slice then, and
- * whoever has got as far as to its bytes may read it.
+ * Read a dictionary's bytes, even if they were rolled back.  The slice was rolled
+ * back with them, so a reader that has come to the slice's bytes may read the
+ * dictionary.
  */
 static SlicedDamage
 read_bytes(Relation toastrel, const SlicedDictionaryName *name, char **bytes, uint32 *len)
@@ -140,7 +141,7 @@ sliced_dictionary_last(List *entries, int attno)
 	return result;
 }
 
-/* ---- what is remembered of it ---- */
+/* ---- the directory in memory ---- */
 
 typedef struct Current
 {
@@ -200,7 +201,7 @@ find_current(Oid toastrelid, List *entries, Current *current)
 
 		if (n == 0 || current[n - 1].attno != listed->attno)
 			current[n++] = (Current) {listed->attno, {toastrelid}};
-		/* one that was not worth it does not replace an older one */
+		/* a dictionary that was not worth it does not replace an older one */
 		if (listed->entry.id != 0)
 			current[n - 1].name = (SlicedDictionaryName) {
 				toastrelid, listed->entry.id, listed->entry.checksum
@@ -234,7 +235,7 @@ remember(Oid toastrelid, const Current *current, int n)
 	directory->current = copy;
 }
 
-/* Read the directory.  If something changes meanwhile, it is not remembered. */
+/* Read the directory.  If something changes meanwhile, we do not remember it. */
 static SlicedDictionaryName
 look_up(Oid toastrelid, int attno)
 {
@@ -328,9 +329,9 @@ sliced_dictionary_add(SlicedWriter *writer, int attno, SlicedEntry *entry, const
 	sliced_writer_flush(writer);
 	SLICED_STOP("dictionary.entered");
 	/*
-	 * Only what is not of the current command is taken back at rollback.  A parallel
-	 * plan cannot end its command; the table it fills is new, so its creation is taken
-	 * back instead, and other sessions do not see it yet.
+	 * A rollback takes back only what is not of the current command.  A parallel plan
+	 * cannot end its command.  The table that it fills is new, so its creation is
+	 * taken back instead, and other sessions do not see it yet.
 	 */
 	CacheInvalidateRelcache(toastrel);
 	if (IsInParallelMode())

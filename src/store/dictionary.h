@@ -1,16 +1,17 @@
 /*
  * dictionary.h
- *	  Dictionaries, and which one new slices of a column look back at.
+ *	  Dictionaries, and the choice of one for new slices of a column.
  *
  * A dictionary is a value in the toast relation of the table whose slices name it.
- * Nothing deletes it: it goes with all else when the toast relation is written anew
- * or emptied.  So a reader who sees the slice sees the dictionary, on a standby or
- * after a crash as well.  A dictionary consists of pieces of the values it was made of,
- * so a file written anew gets dictionaries made of its own rows, never an old one.
+ * Nothing deletes it: it goes with everything else when the toast relation is written
+ * anew or emptied.  So a reader that sees the slice sees the dictionary, also on a
+ * standby or after a crash.  A dictionary consists of pieces of the values it was
+ * made of, so a file written anew gets dictionaries made of its own rows, never an
+ * old one.
  *
  * A slice may name a dictionary that is committed, or that its own transaction has
- * written and not rolled back: then both go together.  So who writes asks
- * sliced_dictionary_current() for each row anew, and what that remembers is forgotten
+ * written and not rolled back: then both go together.  So a writer calls
+ * sliced_dictionary_current() for each row.  That function forgets what it remembers
  * when the relation's relcache entry is invalidated, as it is at rollback.
  *
  * The id of a dictionary that was rolled back is free for something else.  So a name
@@ -28,10 +29,10 @@
 #include "store/writer.h"
 #include "utils/rel.h"
 
-/* Is it there on disk, as it should be, and was not rolled back? */
+/* True if it is there on disk, as it should be, and was not rolled back. */
 extern SlicedDamage sliced_dictionary_check(const SlicedDictionaryName *name);
 
-/* What new slices of a column look back at; id 0: nothing. */
+/* The dictionary that new slices of a column look back at; id 0: none. */
 extern SlicedDictionaryName sliced_dictionary_current(Oid toastrelid, int attno);
 
 /* A row of the directory. */
@@ -43,9 +44,9 @@ typedef struct SlicedListedEntry
 } SlicedListedEntry;
 
 /*
- * All that the directory has, of committed transactions and this one, in the order of
- * columns, older ones first: a list of SlicedListedEntry.  Damaged rows are left out;
- * '*damage' is what is wrong with the last of those.
+ * All entries of the directory, of committed transactions and this one, in the order
+ * of columns, older ones first: a list of SlicedListedEntry.  Leaves out damaged
+ * rows; '*damage' is what is wrong with the last of them.
  */
 extern List *sliced_dictionary_list(Relation toastrel, SlicedDamage *damage);
 
@@ -54,8 +55,8 @@ extern const SlicedEntry *sliced_dictionary_last(List *entries, int attno);
 
 /*
  * Add a dictionary for new slices of a column; an entry of length 0 says that none
- * was worth it.  Sets the entry's id and checksum.  Keeps other sessions from adding
- * one until the transaction ends (SLICED_LOCK_DIRECTORY), when they hear of it.
+ * was worth it.  Sets the entry's id and checksum.  Until the transaction ends, other
+ * sessions cannot add one (SLICED_LOCK_DIRECTORY); then they learn of it.
  */
 extern void sliced_dictionary_add(SlicedWriter *writer, int attno, SlicedEntry *entry,
 								  const char *bytes);

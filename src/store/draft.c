@@ -35,8 +35,8 @@ sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, SlicedCompres
 }
 
 /*
- * The cuts come from whoever knows the type.  If they are all of the value's bytes,
- * each once, the value can be put together again, whatever else they are.
+ * The cuts come from the type's toaster.  If they are all of the value's bytes, each
+ * once, the value can be put together again, however it was cut.
  */
 static void
 check_cuts(const SlicedDraft *draft)
@@ -91,8 +91,8 @@ sliced_draft_free(SlicedDraft *draft)
 }
 
 /*
- * A value that fills a page by itself, and needs most of one when compressed:
- * nobody else can use the room that compression saves, so save the reader the
+ * A value that fills a page by itself, and needs most of one when compressed: no
+ * other row can use the room that compression saves, so save the reader the
  * decompression.
  */
 static bool

@@ -2,8 +2,8 @@
  * draft.h
  *	  Values about to be stored.
  *
- * A value is drafted first: its codec is chosen and its first slice compressed,
- * which tells whether the value could stay in its row instead.  Whoever decides
+ * A value is drafted first: its codec is chosen and its first slice compressed, which
+ * tells whether the value could stay in its row instead.  A caller that decides
  * against that hands the draft to the writer, so nothing is compressed twice.
  */
 #ifndef SLICED_STORE_DRAFT_H
@@ -24,7 +24,7 @@ typedef struct SlicedDraft
 	/* The value as it is stored elsewhere, if 'raw' is NULL. */
 	SlicedTaken taken;
 
-	/* How to store it in another order than that of its bytes, if not 0. */
+	/* If not 0, how to store it in another order than that of its bytes. */
 	int			ncuts;
 	SlicedCut  *cuts;			/* all of its bytes, in their order */
 	int			nregions;		/* in the order in which to store them */
@@ -51,7 +51,7 @@ extern void sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len,
 extern void sliced_draft_final(SlicedDraft *draft, const char *raw, uint32 len,
 							   SlicedCompression compression, const SlicedPolicy *policy);
 
-/* Does the policy have an order of its own for values of this length? */
+/* True if the policy has an order of its own for values of this length. */
 static inline bool
 sliced_policy_cuts(const SlicedPolicy *policy, uint32 len)
 {
@@ -59,23 +59,24 @@ sliced_policy_cuts(const SlicedPolicy *policy, uint32 len)
 }
 
 /*
- * The same for a value of 'len' bytes that somebody else has compressed to 'stored',
- * which must stay as well.  It is taken as it is, without a look inside: what does not
- * decompress is reported when it is read, as in heap.  False, and no draft, unless we
- * might have compressed the value so ourselves.
+ * The same for a value of 'len' bytes that core has compressed to 'stored', which
+ * must stay as well.  It is taken as it is, without a look inside: if it does not
+ * decompress, reading reports that, as in heap.  Returns false, and makes no draft,
+ * unless we might have compressed the value so ourselves.
  */
 extern bool sliced_draft_take(SlicedDraft *draft, uint32 len, SlicedCompression compression,
 							  const char *stored, uint32 storedlen);
 
 /*
- * The same for a value of ours in another table, or an older file of this one.  False
- * unless it is as the writer would write it, and takes more than 'more_than' bytes.
+ * The same for a value of ours in another table, or in an older file of this one.
+ * Returns false unless the writer would write it so, and it takes more than
+ * 'more_than' bytes.
  */
 extern bool sliced_draft_copy(SlicedDraft *draft, Relation toastrel, Oid valueid, uint32 len,
 							  SlicedCompression compression, const SlicedPolicy *policy,
 							  uint32 more_than);
 
-/* Is it stored in another order than that of its bytes? */
+/* True if it is stored in another order than that of its bytes. */
 static inline bool
 sliced_draft_is_cut(const SlicedDraft *draft)
 {
@@ -89,8 +90,8 @@ extern const char *sliced_draft_raw(const SlicedDraft *draft);
 extern void sliced_draft_free(SlicedDraft *draft);
 
 /*
- * How many bytes to store in place of the first slice's raw ones?  0: the raw bytes
- * themselves.
+ * Returns how many bytes to store in place of the first slice's raw ones; 0 for the
+ * raw bytes themselves.
  */
 extern uint32 sliced_draft_stored(const SlicedDraft *draft);
 

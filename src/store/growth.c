@@ -1,29 +1,29 @@
 /*
  * growth.c
- *	  Adds bytes to the end of a value without writing what is there.
+ *	  Adds bytes to the end of a value without writing the old bytes.
  *
- * Few bytes go into a tail: a small slice, not compressed, with room for more.
- * The next few are added to it in place, which heap logs as the bytes that
- * differ.  Every such update leaves a dead version of the tail on the page until
- * somebody prunes it, so tails are small.  Pruning cannot make room while an old
- * snapshot is open, nor within one transaction; then a new tail begins.
+ * Few bytes go into a tail: a small slice, not compressed, with room for more.  The
+ * next few are added to it in place, which heap logs as the bytes that differ.  Every
+ * such update leaves a dead version of the tail on the page until it is pruned, so
+ * tails are small. Pruning cannot make room while an old snapshot is open, nor within
+ * one transaction; then a new tail begins.
  *
- * With wal_level = logical no tail is updated (since 16): a standby may decode what we
- * write though nobody does here.  A decoder passes over rows of a toast relation that are
- * updated, and would take a value that has grown for one that has not changed.  It
- * stops at rows that are inserted.
+ * With wal_level = logical no tail is updated (since 16): a standby may decode what
+ * we write even if this server does not.  A decoder passes over updates of rows of a
+ * toast relation, and would take a value that has grown for one that has not changed.
+ * It stops at rows that are inserted.
  *
  * Small slices are merged when the value grows past a multiple of
  * SLICED_MERGE_BYTES.  When it grows past a multiple of SLICED_SEAL_BYTES, all
  * slices since the last one are merged.  So each byte is written three times in
  * all, and the result of many additions looks as if written at once.
  *
- * If a transaction aborts, the next one gives the same places in the object to
- * its own bytes; nobody can have kept a pointer to the others.  But when just a
- * subtransaction aborts, somebody can: PL/pgSQL, in a variable.  So a value grows
- * only at the top level of a transaction; within a subtransaction every change
- * makes a value of a new id.  That is what makes (id, length) the name of one
- * content for ever.
+ * If a transaction aborts, the next one gives the same places in the object to its
+ * own bytes; no pointer to the aborted bytes can be left.  But when only a
+ * subtransaction aborts, a pointer can be left, in a variable of PL/pgSQL.  So a
+ * value grows only at the top level of a transaction; within a subtransaction every
+ * change makes a value of a new id.  That makes (id, length) the name of one content
+ * for ever.
  */
 #include "postgres.h"
 
@@ -52,7 +52,10 @@ scan_tuple(ToastScan *ts)
 	return ((BufferHeapTupleTableSlot *) ts->slot)->base.tuple;
 }
 
-/* Was the current row written by this transaction?  '*now': by this very command? */
+/*
+ * True if this transaction has written the current row.  '*now' is true if this very
+ * command has.
+ */
 static bool
 row_is_own(ToastScan *ts, bool *now)
 {
@@ -63,7 +66,7 @@ row_is_own(ToastScan *ts, bool *now)
 	return own;
 }
 
-/* Is there room on the page for another version of the current row? */
+/* True if there is room on the page for another version of the current row. */
 static bool
 tail_has_room(ToastScan *ts)
 {
@@ -76,7 +79,7 @@ tail_has_room(ToastScan *ts)
 	return free >= MAXALIGN(scan_tuple(ts)->t_len);
 }
 
-/* Where in its own object does the value end?  False if it is not sound. */
+/* Find where in its own object the value ends.  Returns false if it is not sound. */
 static bool
 value_find_end(SlicedGrowth *growth, ToastScan *ts, uint32 size)
 {
@@ -113,7 +116,7 @@ value_find_tail(SlicedGrowth *growth, Relation toastrel, ToastScan *ts)
 	uint32		end;
 	bool		now;
 
-	/* most likely it belongs to what was added last */
+	/* most likely it belongs to the last addition */
 	end = sliced_object_end(ts, growth->objid, growth->end > SLICED_MERGE_BYTES ?
 							growth->end - SLICED_MERGE_BYTES : 0, &row);
 	if (end == 0)
@@ -156,7 +159,7 @@ sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,
 	return result;
 }
 
-/* What has been gathered to be merged. */
+/* The slices gathered to be merged. */
 typedef struct Merge
 {
 	uint32		start;
@@ -167,8 +170,8 @@ typedef struct Merge
 } Merge;
 
 /*
- * Gather the slices that begin at or behind 'from'.  False if there is nothing
- * to merge, or something that does not fit together.
+ * Gather the slices that begin at or behind 'from'.  Returns false if there is
+ * nothing to merge, or if some rows do not fit together.
  */
 static bool
 merge_gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
@@ -217,7 +220,7 @@ merge_write(SlicedGrowth *growth, SlicedWriter *writer, uint32 from,
 	Relation	toastrel = sliced_writer_relation(writer);
 	Merge		merge;
 
-	/* what the root names stays as it is */
+	/* slices that the root names stay as they are */
 	if (merge_gather(growth, toastrel, Max(from, growth->first), &merge))
 	{
 		ListCell   *lc;
@@ -266,7 +269,7 @@ sliced_growth_write(SlicedGrowth *growth, SlicedWriter *writer, const char *byte
 	{
 		uint32		capacity = Min(Max(len * SLICED_TAIL_ADDITIONS, SLICED_TAIL_MIN), SLICED_TAIL_MAX);
 
-		/* a transaction that goes on adding cannot update what it has just written */
+		/* a transaction that goes on adding cannot update its own new rows */
 		if (len * 2 > capacity || (growth->has_tail && growth->tail_is_ours) ||
 			!tails_are_updated(sliced_writer_relation(writer)))
 			capacity = len;

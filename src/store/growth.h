@@ -1,10 +1,10 @@
 /*
  * growth.h
- *	  Adds bytes to the end of a value without writing what is there.
+ *	  Adds bytes to the end of a value without writing the old bytes.
  *
- * A value that only grows keeps its id: the pointer of each row version says how
- * much of it that version has.  Whoever grows it holds the row, at the top level
- * of its transaction.
+ * A value that only grows keeps its id: the pointer of each row version says how much
+ * of it that version has.  The session that grows a value has its row locked, at the
+ * top level of its transaction.
  */
 #ifndef SLICED_STORE_GROWTH_H
 #define SLICED_STORE_GROWTH_H
@@ -34,8 +34,8 @@ typedef struct SlicedGrowth
 } SlicedGrowth;
 
 /*
- * Look at the end of the value.  We take the version of the row that we see for
- * the newest; what is found holds if heap_update() then says that it was.  False
+ * Look at the end of the value.  We assume that the version of the row that we see is
+ * the newest.  The result holds if heap_update() then confirms that.  Returns false
  * if the value cannot grow.
  */
 extern bool sliced_growth_prepare(SlicedGrowth *growth, Relation toastrel,

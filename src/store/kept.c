@@ -1,6 +1,6 @@
 /*
  * kept.c
- *	  Slices that were read stay in memory, for those who read bytes here and there.
+ *	  Keeps slices that were read in memory, for readers of bytes here and there.
  */
 #include "postgres.h"
 

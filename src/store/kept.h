@@ -1,10 +1,11 @@
 /*
  * kept.h
- *	  Slices that were read stay in memory, for those who read bytes here and there.
+ *	  Keeps slices that were read in memory, for readers of bytes here and there.
  *
- * Who reads some of a slice reads more of it, perhaps after a few bytes of others: new bytes
- * between the runs of an old slice are short slices of their own.  So a long one is kept, and
- * a short one; and a slice that is wanted as a whole is of no use to anybody else.
+ * A reader of some bytes of a slice reads more of it later, perhaps after a few bytes
+ * of other slices: new bytes between the runs of an old slice are short slices of
+ * their own. So we keep a long slice and a short one.  A slice that is read as a
+ * whole is not needed again.
  */
 #ifndef SLICED_STORE_KEPT_H
 #define SLICED_STORE_KEPT_H
@@ -28,13 +29,16 @@ typedef struct SlicedKept
 	SlicedKeptSlice short_one;
 } SlicedKept;
 
-/* How many of bytes [pos, end) of the object a slice that is kept has; they are copied to 'dst'. */
+/*
+ * Copy bytes [pos, end) of the object to 'dst', as many of them as a kept slice has.
+ * Returns their number.
+ */
 extern uint32 sliced_kept_read(const SlicedKept *kept, Oid objid, uint32 pos, uint32 end, char *dst);
 
 /*
- * The same of a slice that has byte 'pos' and was not kept.  If only a part of it is wanted the
- * slice is kept now: its bytes before 'likely' and some more, or all of them if the last load of
- * this slice was too short.
+ * The same from a slice that has byte 'pos' and was not kept.  If only a part of it
+ * is wanted, keep the slice now: its bytes before 'likely' and some more, or all of
+ * them if the last load of this slice was too short.
  */
 extern SlicedDamage sliced_kept_load(SlicedKept *kept, Oid objid, const SlicedSlice *slice, uint32 pos,
 									 uint32 end, uint32 likely, char *dst, uint32 *n);

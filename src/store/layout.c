@@ -1,6 +1,6 @@
 /*
  * layout.c
- *	  What a value consists of: its head, taken apart.
+ *	  The pieces that a value consists of: its head, taken apart.
  */
 #include "postgres.h"
 

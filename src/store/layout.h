@@ -1,14 +1,14 @@
 /*
  * layout.h
- *	  What a value consists of: its head, taken apart.
+ *	  The pieces that a value consists of: its head, taken apart.
  *
  * A value written at once, in the order of its bytes, is the object of its own id,
  * from offset 0.  Any other has a root in its head, a tree of slices and literal bytes
- * (tree/tree.h).  Behind that comes whatever its pointer covers beyond: bytes of the
- * object of its own id, from where the head says.  So either grows at the end of its own
- * object, and the head need not change for that.
+ * (tree/tree.h).  If its pointer covers more than that, the rest are bytes of the
+ * object of its own id, from where the head says.  So either kind grows at the end of
+ * its own object, and the head need not change for that.
  *
- * Readers ask for the pieces of a range: what it consists of, in its order.
+ * Readers ask for the pieces of a range, in the order of the value's bytes.
  */
 #ifndef SLICED_STORE_LAYOUT_H
 #define SLICED_STORE_LAYOUT_H
@@ -27,17 +27,17 @@ typedef struct SlicedLayout
 	uint32		root_size;
 	SlicedNode	node;			/* the root, taken apart */
 	bool		flat;			/* it has no nodes below it, and no lists that have moved */
-	uint32		total;			/* length of what it has */
+	uint32		total;			/* length of its content */
 	uint32		own;			/* where in its own object the value goes on */
 	uint32		ascii;
-	SlicedKept	lists;		/* for those that have moved */
+	SlicedKept	lists;		/* to read lists that have moved */
 	HTAB	   *nodes;			/* see sliced_layout_keep_nodes() */
 	MemoryContext kept_in;
 } SlicedLayout;
 
 /*
- * Find the head of a value.  The scan stands on it, if nothing is wrong, and may
- * go on forward as far as row 'last'.
+ * Find the head of a value.  If nothing is wrong, the scan stands on it, and may go
+ * on forward up to row 'last'.
  */
 extern SlicedDamage sliced_head_find(ToastScan *ts, Oid valueid, int32 last, SlicedRow *head);
 
@@ -53,14 +53,14 @@ extern void sliced_layout_free(SlicedLayout *layout);
 extern void sliced_layout_keep_nodes(SlicedLayout *layout, MemoryContext mcxt);
 
 /*
- * Is the value, of 'size' bytes, as one that was cut when it was written: all slices
- * are its own, and all of their bytes are needed?
+ * True if the value, of 'size' bytes, is as it was when it was written in cuts: all
+ * slices are its own, and all of their bytes are needed.
  */
 extern bool sliced_layout_is_cut(const SlicedLayout *layout, uint32 size);
 
 /*
- * Find the row of a node, or the first one of an extent, which may be where the hint says.
- * That becomes right.  The scan moves.
+ * Find the row of a node, or the first one of an extent.  It may be where the hint
+ * says; the hint is corrected.  The scan moves.
  */
 extern bool sliced_name_find(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint);
 
@@ -68,7 +68,10 @@ extern bool sliced_name_find(ToastScan *ts, Oid objid, int32 seq, ItemPointer hi
 extern SlicedDamage sliced_node_read(ToastScan *ts, Oid objid, int32 seq, ItemPointer hint,
 									 char **bytes, uint32 *size);
 
-/* Show all rows of a value with a root, but for the head and what follows the root. */
+/*
+ * Show all rows of a value with a root, except the head and the rows behind the
+ * root's content.
+ */
 extern void sliced_layout_names(const SlicedLayout *layout, ToastScan *ts,
 								void (*show) (void *arg, const SlicedTreeName *name), void *arg);
 
@@ -78,9 +81,9 @@ typedef struct SlicedPiece
 	Oid			objid;
 	uint32		start;
 	uint32		len;
-	bool		in_slice;		/* it is of one slice, which begins at 'slice' */
+	bool		in_slice;		/* all in one slice, which begins at 'slice' */
 	uint32		slice;
-	ItemPointerData hint;		/* where the row may be that begins there */
+	ItemPointerData hint;		/* where the row that begins there may be */
 } SlicedPiece;
 
 /* What a range of a value consists of. */
@@ -96,8 +99,8 @@ typedef struct SlicedPieces
 } SlicedPieces;
 
 /*
- * Find the pieces of bytes [from, to) of the value.  The scan moves unless the layout is
- * flat.  To be freed, damage or not.
+ * Find the pieces of bytes [from, to) of the value.  The scan moves unless the layout
+ * is flat.  The caller frees the pieces, even if there is damage.
  */
 extern SlicedDamage sliced_pieces_find(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts,
 									   uint32 from, uint32 to);

@@ -80,7 +80,7 @@ sliced_loaded_find(const SlicedDictionaryName *name, SlicedDictionary **dictiona
 			return SLICED_SOUND;
 		}
 
-	/* the bytes of a dictionary look back at none */
+	/* the bytes of a dictionary are compressed without one */
 	if (!loading)
 	{
 		loading = true;

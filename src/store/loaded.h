@@ -2,11 +2,12 @@
  * loaded.h
  *	  Dictionaries in memory.
  *
- * Slices look back at dictionaries, and a dictionary is stored in slices.  So what is
- * in memory is apart from what reads it, which is handed in.
+ * Slices look back at dictionaries, and a dictionary is stored in slices.  So the
+ * dictionaries in memory do not know the function that reads them; the caller hands
+ * it in.
  *
- * A name has the checksum of the bytes, so what is in memory under a name is right for
- * ever: nothing makes it invalid.
+ * A name has the checksum of the bytes, so a dictionary in memory is right for its
+ * name for ever: nothing makes it invalid.
  */
 #ifndef SLICED_STORE_LOADED_H
 #define SLICED_STORE_LOADED_H
@@ -17,8 +18,8 @@
 #include "format/damage.h"
 
 /*
- * Find the dictionary of this name, which is valid until the next is looked for.  If
- * that fails, it is NULL and the result says why.
+ * Find the dictionary of this name.  It is valid until the next call.  If that fails,
+ * it is NULL and the result says why.
  */
 extern SlicedDamage sliced_loaded_find(const SlicedDictionaryName *name,
 									   SlicedDictionary **dictionary);
@@ -26,7 +27,7 @@ extern SlicedDamage sliced_loaded_find(const SlicedDictionaryName *name,
 /* The name of the last one that was not found, for messages. */
 extern SlicedDictionaryName sliced_loaded_not_found(void);
 
-/* Reads the bytes of a dictionary, palloc'd; whatever else it sets '*bytes' to is freed. */
+/* Reads a dictionary's bytes, palloc'd.  The caller frees '*bytes' if it is set. */
 typedef SlicedDamage (*SlicedLoader) (const SlicedDictionaryName *name, char **bytes,
 									  uint32 *len);
 

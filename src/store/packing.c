@@ -1,6 +1,6 @@
 /*
  * packing.c
- *	  How many pages would rows of these lengths fill?
+ *	  Computes how many pages rows of given lengths would fill.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 
 #define PAGE_ROOM	(BLCKSZ - SizeOfPageHeaderData)
 
-/* The page that was written last, or the next open one with enough room; -1 if none has it. */
+/* The page written last, or the next open one with enough room; -1 if none has it. */
 static int
 page_with_room(const SlicedPacking *p, Size size)
 {

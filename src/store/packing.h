@@ -1,9 +1,10 @@
 /*
  * packing.h
- *	  How many pages would rows of these lengths fill?
+ *	  Computes how many pages rows of given lengths would fill.
  *
- * Rows go where heap would put them: on the page that was written last, or one left
- * with room enough.  What is not inserted can so be measured (see sliced_writer_open_tally()).
+ * Rows go where heap would put them: on the page written last, or one left with
+ * enough room. So rows can be measured without being inserted (see
+ * sliced_writer_open_tally()).
  */
 #ifndef SLICED_STORE_PACKING_H
 #define SLICED_STORE_PACKING_H
@@ -25,7 +26,7 @@ typedef struct SlicedPacking
 /* Add a row of 'len' bytes, its header included. */
 extern void sliced_packing_add(SlicedPacking *packing, Size len);
 
-/* The pages in bytes, those that are not full in part. */
+/* The bytes of all pages; of pages that are not full, only a part counts. */
 extern double sliced_packing_bytes(const SlicedPacking *packing);
 
 #endif

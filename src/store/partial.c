@@ -1,12 +1,12 @@
 /*
  * partial.c
- *	  A value in memory, as far as anybody has needed it.
+ *	  A value in memory, read only where its bytes were needed.
  *
- * Slices are decompressed into their places.  A long slice is decompressed only
- * as far as needed at first, and completely when more of it is needed.  So the
- * beginning of a long slice is cheap, and no slice is decompressed more than
- * twice.  Of a value that is a tree of nodes only the nodes on the way are read, which
- * say where some of a slice's bytes are; the slice that was read last stays in memory.
+ * Slices are decompressed into their places.  A long slice is decompressed only up to
+ * the bytes needed at first, and completely when more of it is needed.  So the
+ * beginning of a long slice is cheap, and no slice is decompressed more than twice.
+ * In a tree of nodes we read only the nodes on the way.  They say where some of a
+ * slice's bytes are, so the slice that was read last stays in memory.
  *
  * This file handles the ordinary case.  Anything unusual, such as a slice that
  * its writer has not written yet, is left to the reader, which knows what to do
@@ -212,7 +212,10 @@ typedef struct Progress
 	uint32		pos;
 } Progress;
 
-/* What is to be read of a piece's object: bytes [pos, end); and where it goes, unless slices know their places. */
+/*
+ * The bytes [pos, end) to read from a piece's object, and where they go, unless
+ * slices know their places.
+ */
 typedef struct Wanted
 {
 	const SlicedPiece *piece;
@@ -222,7 +225,7 @@ typedef struct Wanted
 	char	   *dst;			/* of a value with nodes */
 } Wanted;
 
-/* Find the slice that has byte 'pos', and put into its places what it has. */
+/* Find the slice that has byte 'pos', and copy its bytes to their places. */
 static SlicedDamage
 wanted_slice_load(SlicedPartial *partial, SlicedCursor *cursor, Wanted *w)
 {
@@ -296,8 +299,8 @@ wanted_load(SlicedPartial *partial, Progress *progress, Wanted *w)
 }
 
 /*
- * Read the head, which says what the value consists of.  The first slice comes with it, as
- * far as bytes before 'to' need it, or literal bytes.
+ * Read the head, which says what the value consists of.  With it come the bytes
+ * before 'to' that are in the first slice, or literal bytes.
  */
 static SlicedDamage
 layout_load(SlicedPartial *partial, Progress *progress, Oid valueid, uint32 to)
@@ -367,7 +370,7 @@ pieces_load(SlicedPartial *partial, Progress *progress, const SlicedPieces *piec
 	return damage;
 }
 
-/* Up to where to read, if bytes [from, to) are asked for and not there. */
+/* How far to read if bytes [from, to) are asked for and not there. */
 static uint32
 read_ahead(SlicedPartial *partial, uint32 from, uint32 to)
 {

@@ -1,11 +1,11 @@
 /*
  * partial.h
- *	  A value in memory, as far as anybody has needed it.
+ *	  A value in memory, read only where its bytes were needed.
  *
- * There is room for all bytes from the beginning, each in its place, but a byte
- * is read only when somebody needs it: memory that is never touched costs
- * nothing.  So code that follows offsets can work on the value as if all of it
- * had been read, provided it says first what it needs.
+ * There is room for all bytes from the beginning, each in its place, but a byte is
+ * read only when a caller needs it: memory that is never touched costs nothing.  So
+ * code that follows offsets can work on the value as if all of it had been read, if
+ * it first says which bytes it needs.
  */
 #ifndef SLICED_STORE_PARTIAL_H
 #define SLICED_STORE_PARTIAL_H
@@ -49,26 +49,29 @@ typedef struct SlicedPartial
 extern void sliced_partial_init(SlicedPartial *partial, MemoryContext mcxt, uint32 size);
 
 /*
- * The first range of bytes [from, to) that is not there; its 'from' is 'to' if
- * all are there.
+ * The first range of bytes [from, to) that is not there; its 'from' is 'to' if all
+ * are there.
  */
 extern SlicedRange sliced_partial_missing(SlicedPartial *partial, uint32 from, uint32 to);
 
-/* Say that bytes [from, to) are in their places now. */
+/* Note that bytes [from, to) are in their places now. */
 extern void sliced_partial_add(SlicedPartial *partial, uint32 from, uint32 to);
 
 /*
- * Read bytes [from, to) of the value 'ptr', and whatever else is in the same
- * slices and cheap to have.
+ * Read bytes [from, to) of the value 'ptr', and other bytes of the same slices that
+ * are cheap to have.
  */
 extern void sliced_partial_read(SlicedPartial *partial, const struct varatt_external *ptr,
 								uint32 from, uint32 to);
 
-/* The same, but false if the value is damaged or missing. */
+/* The same, but returns false if the value is damaged or missing. */
 extern bool sliced_partial_try_read(SlicedPartial *partial, const struct varatt_external *ptr,
 									uint32 from, uint32 to);
 
-/* Are bytes [from, to) there?  Not if 'to' is before 'from', as with offsets that were damaged. */
+/*
+ * True if bytes [from, to) are there.  False if 'to' is before 'from', as with
+ * damaged offsets.
+ */
 static inline bool
 sliced_partial_has(const SlicedPartial *partial, uint32 from, uint32 to)
 {

@@ -8,9 +8,9 @@
  * slice that covers it (cursor.c).
  *
  * Few readers look at rows of transactions in progress, but some do (BRIN
- * summarization, for one), and an update writes its row before its slices.  So
- * before the reader reports a value as missing, it waits for those who are
- * writing.  If they abort, it reads their slices all the same: they are as good
+ * summarization, for one), and an update writes its row before its slices.  So before
+ * the reader reports a value as missing, it waits for the transactions that are
+ * writing.  If they abort, it reads their slices all the same: the slices are as good
  * as their row.
  */
 #include "postgres.h"
@@ -76,7 +76,7 @@ reader_advance(Reader *r, uint32 *pos, uint32 upto)
 	*pos = upto;
 }
 
-/* Do later pieces need bytes of this slice? */
+/* True if later pieces need bytes of this slice. */
 static bool
 slice_needed_later(const Reader *r, const SlicedSlice *slice)
 {
@@ -110,7 +110,7 @@ slice_decompress_and_keep(Reader *r, const SlicedSlice *slice, uint32 from, uint
 	return SLICED_SOUND;
 }
 
-/* Copy bytes [*pos, end) of the slice that begins at 'start', as far as it has them. */
+/* Copy those of bytes [*pos, end) that the slice has, which begins at 'start'. */
 static bool
 slice_copy(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
 		   uint32 *pos, uint32 end)
@@ -132,9 +132,10 @@ slice_copy(Reader *r, const SlicedRow *row, uint32 start, bool reseek,
 }
 
 /*
- * Copy bytes [*pos, end) from a slice that has byte *pos, as far as that slice
- * goes.  When a longer slice has replaced one, the rows of the old one go one by
- * one as pages are pruned.  So what looked like a slice may be gone: try all.
+ * Copy bytes [*pos, end) from a slice that has byte *pos, up to the end of that
+ * slice.  When a longer slice has replaced another, the rows of the old one go one by
+ * one as pages are pruned.  So rows that looked like a slice may be gone: try all
+ * slices that have the byte.
  */
 static bool
 slice_copy_from_any(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 end)
@@ -155,7 +156,7 @@ slice_copy_from_any(Reader *r, Oid objid, SlicedRow *row, uint32 *pos, uint32 en
 	}
 }
 
-/* Copy bytes [*pos, end) as far as kept slices have them. */
+/* Copy those of bytes [*pos, end) that kept slices have. */
 static void
 slice_copy_from_kept(Reader *r, Oid objid, uint32 *pos, uint32 end)
 {
@@ -274,7 +275,7 @@ value_read(Reader *r, Oid valueid, uint32 pos, uint32 end)
 	}, pos, end);
 }
 
-/* Does any of these transactions still run? */
+/* True if any of these transactions still runs. */
 static bool
 some_are_running(VirtualTransactionId *writers)
 {
@@ -285,8 +286,8 @@ some_are_running(VirtualTransactionId *writers)
 }
 
 /*
- * Wait a little for those who write to the toast relation; '*writers' are those
- * who did when we first asked.  False if there is nobody left to wait for.
+ * Wait a little for transactions that write to the toast relation; '*writers' are
+ * those that did when we first asked.  Returns false if none is left to wait for.
  */
 static bool
 wait_for_writers(Relation toastrel, VirtualTransactionId **writers, TimestampTz *since)
@@ -324,7 +325,7 @@ value_read_once(Reader *r, Relation toastrel, SlicedVisibility visibility, Oid v
 	return ok;
 }
 
-/* Read it, now or when somebody has written it; false if it is in core's format. */
+/* Read it, now or when its writer has finished; false if it is in core's format. */
 static bool
 value_read_with_patience(Relation toastrel, Oid valueid, uint32 offset, uint32 len, char *dest)
 {
@@ -350,9 +351,9 @@ value_read_with_patience(Relation toastrel, Oid valueid, uint32 offset, uint32 l
 		}
 
 		/*
-		 * Once more with what we have rolled back ourselves: a variable may still
-		 * have it, and nobody else is going to write it.  Then again when the last
-		 * writer has ended, and once with whatever was aborted.
+		 * Once more with rows that we have rolled back ourselves: a variable may
+		 * still have the value, and no other session will write it.  Then again when
+		 * the last writer has ended, and once with all aborted rows.
 		 */
 		if (visibility == SLICED_SEE_READABLE)
 			visibility = SLICED_SEE_OWN_ABORTED;
@@ -422,13 +423,16 @@ sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size)
 	char		last;
 	Reader		r = {.value_offset = size - 1, .dest = &last};
 
-	/* what is written last is the last slice, or else the head of a derived value */
+	/* a writer ends with the last slice, or with the head of a derived value */
 	return value_read_once(&r, toastrel, SLICED_SEE_READABLE, valueid, size - 1, size) ||
 		/* damage is for the reader to find */
 		!sliced_is_missing(r.damage);
 }
 
-/* Is this transaction a part of ours that has not ended, or of such a part? */
+/*
+ * True if this transaction is a part of ours that has not ended, or a part of such a
+ * part.
+ */
 static bool
 is_of_open_part(TransactionId xid)
 {

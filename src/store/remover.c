@@ -25,7 +25,7 @@ sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
 									 InvalidSnapshot, true, &tmfd);
 
 	SLICED_STOP("remove.row-deleted");
-	/* whoever owns the row owns the value: but for damage, nobody else touches it */
+	/* only the owner of the row touches the value, unless there is damage */
 	if (result != TM_Ok)
 		ereport(ERROR,
 				errcode(ERRCODE_DATA_CORRUPTED),
@@ -76,10 +76,10 @@ objects_add(void *arg, const SlicedTreeName *name)
 }
 
 /*
- * Which objects does the value have rows of, besides that of its own id?  All rows of an
- * object that are there belong to one value.  The head may have been deleted already, and
- * damage must not keep the table's row from being deleted: what is below a node that cannot
- * be read is left for verify to find.
+ * Find the objects that the value has rows of, besides that of its own id.  All
+ * existing rows of an object belong to one value.  The head may have been deleted
+ * already, and damage must not keep the table's row from being deleted.  So rows
+ * below a node that cannot be read are left for verify to find.
  */
 static void
 objects_find(Objects *objects, ToastScan *ts, Oid valueid)

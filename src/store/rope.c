@@ -1,6 +1,6 @@
 /*
  * rope.c
- *	  A value described by what it has in common with another.
+ *	  A value described as runs of another value, and new bytes.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@ sliced_rope_make(const struct varatt_external *base)
 	return rope;
 }
 
-/* Are these runs one? */
+/* True if the two runs are one. */
 static bool
 runs_join(const SlicedRun *last, const SlicedRun *run)
 {
@@ -109,7 +109,7 @@ sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, ui
 	}
 }
 
-/* How many of 'n' bytes are the same from 'i' on?  Counts words of four. */
+/* Returns how many of 'n' bytes are the same from 'i' on.  Counts words of four. */
 static uint32
 same_bytes(const char *a, const char *b, uint32 i, uint32 n)
 {
@@ -120,7 +120,7 @@ same_bytes(const char *a, const char *b, uint32 i, uint32 n)
 	return i - start;
 }
 
-/* Add 'n' bytes in the caller's memory, or those of 'other' where they are as good. */
+/* Add 'n' bytes in the caller's memory, or those of 'other' if they are as good. */
 static void
 add_same_or_new(SlicedRope *rope, const char *bytes, const char *old, uint32 n,
 				const SlicedRope *other, uint32 start)
@@ -143,7 +143,7 @@ add_same_or_new(SlicedRope *rope, const char *bytes, const char *old, uint32 n,
 }
 
 /*
- * What is before a change is where it was, and what is behind it has the same distance
+ * Bytes before a change stay where they were; bytes behind it keep their distance
  * from the end.
  */
 void
@@ -158,7 +158,7 @@ sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 len, const c
 	add_same_or_new(rope, bytes + (len - n), old + (old_len - n), n, other, start + (old_len - n));
 }
 
-/* Does the value before a list that has moved end there now? */
+/* True if the value before a list that has moved ends there now. */
 static bool
 list_ends_at(const SlicedList *list, uint32 end)
 {
@@ -185,7 +185,9 @@ sliced_rope_add_list(SlicedRope *rope, const char *bytes, uint32 len, const char
 		part = run_part(run, skip, Min(len - done, run->len - skip));
 		for (; known + sizeof(SlicedListWord) <= done; known += sizeof(SlicedListWord))
 			end = sliced_list_next_end(end, sliced_list_word(old + known));
-		/* what has moved before moves once; but see add_list() in tree/edits.c */
+		/*
+		 * a list that has moved before moves once; but see add_list() in tree/edits.c
+		 */
 		if ((part.bytes == NULL || (part.is_list && list_ends_at(&part.list, end))) &&
 			part.len >= SLICED_LIST_WORTH &&
 			done % sizeof(SlicedListWord) == 0 && part.len % sizeof(SlicedListWord) == 0)
@@ -259,7 +261,7 @@ sliced_rope_unshared(const SlicedRope *rope)
 	{
 		const SlicedRun *run = &rope->runs[i];
 
-		/* what goes back, or comes twice, is copied */
+		/* runs that go back, or come twice, are copied */
 		if ((run->bytes != NULL && !run->is_list) || run->start < done)
 			new += run->len;
 		else
@@ -268,7 +270,7 @@ sliced_rope_unshared(const SlicedRope *rope)
 	return Min(new, rope->len);
 }
 
-/* Is run 'i' the whole base? */
+/* True if run 'i' is the whole base. */
 static bool
 run_is_base(const SlicedRope *rope, int i)
 {
@@ -296,10 +298,9 @@ rope_read_base(const SlicedRope *rope, Relation toastrel, uint32 start, uint32 l
 }
 
 /*
- * If bytes [offset, offset + len) come from many places of the base that are
- * close to each other, read these in one go, so that slices are not decompressed
- * for each of them.  What is returned begins at '*start' of the base; NULL if
- * there is nothing to gain.
+ * If bytes [offset, offset + len) come from many places of the base that are close to
+ * each other, read these in one go, so that slices are not decompressed for each of
+ * them.  The result begins at '*start' of the base; NULL if there is nothing to gain.
  */
 static char *
 rope_read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,

@@ -1,10 +1,10 @@
 /*
  * rope.h
- *	  A value described by what it has in common with another.
+ *	  A value described as runs of another value, and new bytes.
  *
- * A rope is a row of runs: bytes of the base, a value that is stored, and bytes
- * in memory.  Of these, some may be known to be a list of the base that has moved
- * (format/list.h).  Edits of a value make ropes; ropes of ropes are ropes of the base.
+ * A rope is a row of runs: bytes of the base, a value that is stored, and bytes in
+ * memory. Some of the latter may be known to be a list of the base that has moved
+ * (format/list.h). Edits of a value make ropes; ropes of ropes are ropes of the base.
  */
 #ifndef SLICED_STORE_ROPE_H
 #define SLICED_STORE_ROPE_H
@@ -22,7 +22,8 @@ typedef struct SlicedRun
 	const char *bytes;			/* NULL: of the base */
 	uint32		start;			/* in the base */
 	uint32		len;
-	bool		is_list;		/* 'bytes' are what becomes of that list of the base, ... */
+	bool		is_list;		/* 'bytes' are what that list of the base becomes,
+								 * ... */
 	SlicedList	list;			/* ... this way */
 } SlicedRun;
 
@@ -33,7 +34,7 @@ struct SlicedRope
 	int			nruns;
 	int			maxruns;
 	SlicedRun  *runs;
-	Oid			maker;			/* the function that makes it, to be named if it errs */
+	Oid			maker;			/* the function that makes it, for error messages */
 };
 
 /* An empty rope, palloc'd. */
@@ -59,8 +60,9 @@ extern void sliced_rope_add_similar(SlicedRope *rope, const char *bytes, uint32 
 									const SlicedRope *other, uint32 start);
 
 /*
- * Add words in the caller's memory, which are those at 'old' but for their ends: 'list'
- * says what becomes of them.  They are 'other' from byte 'start' on.
+ * Add words in the caller's memory that differ from those at 'old' in their ends
+ * only; 'list' says how they have moved.  The old words are those of 'other' from
+ * byte 'start' on.
  */
 extern void sliced_rope_add_list(SlicedRope *rope, const char *bytes, uint32 len,
 								 const char *old, const SlicedList *list,
@@ -72,13 +74,13 @@ extern SlicedRope *sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt);
 /* Bytes in memory. */
 extern uint32 sliced_rope_new_bytes(const SlicedRope *rope);
 
-/* How many bytes of what it describes are new, or must be copied? */
+/* Returns how many bytes of its content are new, or must be copied. */
 extern uint32 sliced_rope_unshared(const SlicedRope *rope);
 
-/* Is it just the base? */
+/* True if it is just the base. */
 extern bool sliced_rope_is_base(const SlicedRope *rope);
 
-/* Is it the whole base, and more behind it? */
+/* True if it is the whole base with more bytes behind it. */
 extern bool sliced_rope_grows(const SlicedRope *rope);
 
 /* Read bytes [offset, offset + len) of what the rope describes. */

@@ -47,8 +47,8 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 
 		/*
 		 * A longer or shorter version of the slice may have rows of these numbers
-		 * too; and so may one of the same lengths, if the transaction that wrote the
-		 * first row has been aborted since, and another has appended something else.
+		 * too.  So may one of the same lengths, if the transaction that wrote the
+		 * first row has been aborted since, and another one has appended other bytes.
 		 */
 		if (next.kind != SLICED_ROW_CONTINUATION || ts->seq != start + part ||
 			next.parts != part || next.rawlen != slice->rawlen ||

@@ -18,7 +18,7 @@ typedef struct SlicedSlice
 	uint32		rawlen;
 	uint8		codec;
 	bool		has_dictionary;
-	Oid			toastrelid;		/* where that is */
+	Oid			toastrelid;		/* the toast relation of that object */
 	uint16		nrows;
 	uint32		storedlen;
 	const char *stored;
@@ -27,19 +27,18 @@ typedef struct SlicedSlice
 } SlicedSlice;
 
 /*
- * Gather the rows of a slice, which have been written together, by one
- * transaction.  The scan has just returned the first of them:
- * 'row', at raw offset 'start'.  'reseek_to' is 0 if the scan moves forward; if
- * not, the scan is turned to move forward up to row 'reseek_to'.  A buffer, if
- * one was needed, is palloc'd.
+ * Gather the rows of a slice, which one transaction has written together.  The scan
+ * has just returned the first of them: 'row', at raw offset 'start'.  If the scan
+ * moves forward, 'reseek_to' is 0.  If not, the scan is turned to move forward up to
+ * row 'reseek_to'.  A buffer, if one was needed, is palloc'd.
  */
 extern SlicedDamage sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start,
 										int32 reseek_to, SlicedSlice *slice);
 
 /*
  * Compress 'len' bytes to 'dst', which has room for SLICED_SLICE_ROOM(len).  Returns
- * how many bytes there are to store, 0 if the raw bytes are; '*has_dictionary' is
- * whether they name a dictionary.
+ * how many bytes to store, or 0 to store the raw bytes.  '*has_dictionary' is set to
+ * true if the bytes to store name a dictionary.
  */
 extern uint32 sliced_slice_compress(const SlicedCompression *compression, const char *raw, uint32 len,
 									char *dst, bool *has_dictionary);

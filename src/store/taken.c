@@ -1,6 +1,6 @@
 /*
  * taken.c
- *	  Slices that are stored as they are in another table.
+ *	  Takes slices as they are stored in another table.
  */
 #include "postgres.h"
 
@@ -11,12 +11,13 @@
 #include "store/slice.h"
 #include "store/taken.h"
 
-/* Room for so many slices at first. */
+/* How many slices there is room for at first. */
 #define FIRST_SLICES	8
 
 /*
- * Would a writer have made this slice, of a value of which 'left' bytes are left, and which
- * is not cut?  What heap has compressed may be longer, but then there is nothing behind it.
+ * True if a writer would have made this slice, in a value that is not cut and has
+ * 'left' bytes left.  A slice that heap has compressed may be longer, but then it is
+ * the last.
  */
 static bool
 is_as_written(const SlicedSlice *slice, uint32 left, int codec)
@@ -62,8 +63,8 @@ taken_add(SlicedTaken *taken, int *room, const SlicedRow *row, SlicedSlice *slic
 }
 
 /*
- * The same where regions begin and end anywhere.  What is not compressed has been tried
- * by the codec of all the others.
+ * The same where regions begin and end anywhere.  We assume that slices that are not
+ * compressed were tried with the codec of all the others.
  */
 static bool
 is_as_cut(const SlicedSlice *slice, uint32 left, int codec)
@@ -73,8 +74,8 @@ is_as_cut(const SlicedSlice *slice, uint32 left, int codec)
 }
 
 /*
- * Take slices from 'pos' to 'end' of an object; the scan stands on the first.  Nothing
- * but whole ones, one behind the other, is taken.
+ * Take slices from 'pos' to 'end' of an object; the scan stands on the first.  Takes
+ * only whole slices, one behind the other.
  */
 static bool
 taken_load_slices(SlicedTaken *taken, ToastScan *ts, SlicedRow row, uint32 pos, uint32 end,
@@ -108,7 +109,7 @@ taken_load_slices(SlicedTaken *taken, ToastScan *ts, SlicedRow row, uint32 pos, 
 	}
 }
 
-/* Of a value that has been cut.  The scan stands on the head. */
+/* Take the slices of a value that has been cut.  The scan stands on its head. */
 static bool
 taken_load_cut(SlicedTaken *taken, ToastScan *ts, const SlicedRow *head, uint32 size, int codec,
 			   uint32 more_than)
@@ -172,7 +173,10 @@ sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored, 
 	};
 }
 
-/* Put the bytes of a value that was cut, which are in the order of its own object, in theirs. */
+/*
+ * The bytes of a value that was cut are in the order of its own object; put them in
+ * the value's order.
+ */
 static void
 put_in_order(const SlicedLayout *layout, const char *own, char *dest)
 {

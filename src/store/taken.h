@@ -1,10 +1,10 @@
 /*
  * taken.h
- *	  Slices that are stored as they are in another table.
+ *	  Takes slices as they are stored in another table.
  *
- * Where a value comes from another table, or an older file of the same, and would be
- * cut and compressed just as it is there, its compressed slices are copied.  Copies
- * get new rows, with checksums of their own.
+ * If a value comes from another table, or an older file of the same, and would be cut
+ * and compressed just as it is there, its compressed slices are copied.  Copies get
+ * new rows, with checksums of their own.
  */
 #ifndef SLICED_STORE_TAKEN_H
 #define SLICED_STORE_TAKEN_H
@@ -18,7 +18,7 @@ typedef struct SlicedTakenSlice
 {
 	uint32		rawlen;
 	uint32		storedlen;
-	uint32		followers;		/* SLICED_NOT_COUNTED if nobody knows */
+	uint32		followers;		/* SLICED_NOT_COUNTED if not known */
 	int			codec;
 	const char *stored;
 	void	   *memory;			/* where that is, or NULL: in the caller's memory */
@@ -30,22 +30,22 @@ typedef struct SlicedTaken
 	SlicedTakenSlice *slices;	/* in the order of the value's bytes, or of its own object's */
 	uint32		ascii;			/* leading bytes known to be ASCII */
 
-	/* Of a value that was cut into regions, what its head says; otherwise nothing. */
+	/* If the value was cut into regions, what its head says; otherwise not set. */
 	SlicedLayout layout;
 } SlicedTaken;
 
 /*
- * Take the slices of a value of 'size' bytes into memory.  False unless they are as a
- * writer with this codec, which has no levels, would make them, and take more than
- * 'more_than' bytes.  If they are damaged, whoever reads the value says so.
+ * Take the slices of a value of 'size' bytes into memory.  Returns false unless a
+ * writer with this codec, which has no levels, would make them so, and they take more
+ * than 'more_than' bytes.  Damage is left for a reader of the value to report.
  *
- * 'cut': such a value may be cut into regions.  Then one that has been is taken, and
- * no other.
+ * 'cut' is true if such a value may be cut into regions.  Then only a value that has
+ * been cut is taken.
  */
 extern bool sliced_taken_load(SlicedTaken *taken, Relation toastrel, Oid valueid, uint32 size,
 							  int codec, bool cut, uint32 more_than);
 
-/* Take what is one slice: 'stored', which must stay. */
+/* Take a value that is one slice: 'stored', which must stay. */
 extern void sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored,
 							 uint32 storedlen);
 

@@ -1,10 +1,11 @@
 /*
  * toast_file.c
- *	  Toast relations by their files, where the catalogs do not tell.
+ *	  Opens toast relations by their files, if the catalogs do not know these.
  *
- * All toast relations have the same columns and the same index.  So copies of the relcache
- * entries of one of core's do for any, once they have other files.  Only this process sees
- * these copies, and nobody locks them: the caller has to know that the files stay.
+ * All toast relations have the same columns and the same index.  So copies of the
+ * relcache entries of one of core's serve for any, once they have other files.  Only
+ * this process sees these copies, and they are not locked: the caller has to know
+ * that the files stay.
  */
 #include "postgres.h"
 
@@ -65,7 +66,7 @@ copy_relation(Relation copy, Form_pg_class entry, Relation of, const RelFileLoca
 	copy->rd_amcache = NULL;
 	copy->pgstat_enabled = false;
 	copy->pgstat_info = NULL;
-	/* it is never closed for the last time: nobody has allocated it */
+	/* it is never closed for the last time, since it was not allocated as an entry */
 	copy->rd_refcnt = 1;
 }
 
@@ -73,7 +74,10 @@ void
 sliced_toast_file_enter(const SlicedToastFile *file)
 {
 	Assert(entered.of_core == NULL);
-	/* without a lock: nobody reads its file, and somebody who has locked it may wait for us */
+	/*
+	 * without a lock: its file is not read, and a session that has locked it may wait
+	 * for us
+	 */
 	entered.of_core = RelationIdGetRelation(PgDatabaseToastTable);
 	entered.index_of_core = RelationIdGetRelation(PgDatabaseToastIndex);
 	if (entered.of_core == NULL || entered.index_of_core == NULL)
@@ -85,7 +89,7 @@ sliced_toast_file_enter(const SlicedToastFile *file)
 	copy_relation(&entered.table, &entered.table_entry, entered.of_core, &file->table);
 	entered.table.rd_id = file->toastrelid;
 
-	/* what is read stays as long as rows of catalogs do: see decode/retention.c */
+	/* rows to read stay as long as rows of catalogs do: see decode/retention.c */
 	entered.options.user_catalog_table = true;
 	entered.options.fillfactor = HEAP_DEFAULT_FILLFACTOR;
 	SET_VARSIZE(&entered.options, sizeof(StdRdOptions));

@@ -1,9 +1,10 @@
 /*
  * toast_file.h
- *	  Toast relations by their files, where the catalogs do not tell.
+ *	  Opens toast relations by their files, if the catalogs do not know these.
  *
- * Who decodes the WAL has the catalogs of an earlier time, and reads values from the file
- * that they were written to.  That file may be no relation's any more.
+ * A process that decodes the WAL has the catalogs of an earlier time, and reads
+ * values from the file that they were written to.  That file may belong to no
+ * relation any more.
  */
 #ifndef SLICED_STORE_TOAST_FILE_H
 #define SLICED_STORE_TOAST_FILE_H
@@ -21,12 +22,16 @@ typedef struct SlicedToastFile
 	RelFileLocator index;
 } SlicedToastFile;
 
-/* Which files has the toast relation now?  The caller has locked its table. */
+/*
+ * Returns the files that the toast relation has now.  The caller has locked its
+ * table.
+ */
 extern void sliced_toast_file_find(SlicedToastFile *file, Oid toastrelid);
 
 /*
- * From here on sliced_toast_open() of this toast relation opens these files, until they
- * are left.  An error must lead to sliced_toast_file_leave() as well (PG_FINALLY).
+ * From here on sliced_toast_open() of this toast relation opens these files, until
+ * the caller leaves them.  After an error, sliced_toast_file_leave() must be called
+ * as well (PG_FINALLY).
  */
 extern void sliced_toast_file_enter(const SlicedToastFile *file);
 extern void sliced_toast_file_leave(void);

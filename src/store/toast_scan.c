@@ -86,7 +86,7 @@ sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir)
 		sliced_scan_seek_within(ts, objid, SLICED_FIRST_SEQ, seq);
 }
 
-/* Has a subtransaction of ours, which was rolled back, written this? */
+/* True if a subtransaction of ours that was rolled back has written this. */
 static bool
 xid_is_own(TransactionId xid)
 {
@@ -121,7 +121,8 @@ row_is_readable(ToastScan *ts, HeapTuple tuple, Buffer buffer)
 }
 
 /*
- * Would the row be there if everybody but us aborted now, and we committed?
+ * True if the row would be there if all other transactions aborted now, and we
+ * committed.
  */
 static bool
 row_is_current(HeapTuple tuple, Buffer buffer)
@@ -150,7 +151,7 @@ row_is_current(HeapTuple tuple, Buffer buffer)
 	return result;
 }
 
-/* Does a row's data, with its length, end with the row or before? */
+/* True if a row's data, with its length, ends with the row or before. */
 static bool
 chunk_is_sound(HeapTuple tuple, const struct varlena *chunk)
 {
@@ -185,8 +186,9 @@ sliced_toast_row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq, cons
 }
 
 /*
- * The index of a file may be one that REINDEX has replaced: VACUUM does not know it, so it
- * leads to places that were given to other rows since, or to the table again.
+ * The index of a file may be one that REINDEX has replaced.  VACUUM does not know
+ * that index, so it leads to places that were given to other rows since, or to the
+ * table again.
  */
 static bool
 scan_next_of_file(ToastScan *ts, ScanDirection dir)
@@ -219,8 +221,8 @@ scan_next_slot(ToastScan *ts, ScanDirection dir)
 }
 
 /*
- * Rows are scattered over shared memory, where the processor does not expect
- * them: tell it to fetch all of a row at once.
+ * Rows are scattered over shared memory, where the processor does not expect them:
+ * tell it to fetch all of a row at once.
  */
 static void
 row_prefetch(HeapTuple tuple)
@@ -237,7 +239,7 @@ row_is_visible(ToastScan *ts)
 
 	row_prefetch(tuple);
 	if (ts->snapshot != NULL)
-		return true;			/* it has decided */
+		return true;			/* the snapshot has decided */
 	return ts->visibility == SLICED_SEE_CURRENT ? row_is_current(tuple, bslot->buffer) :
 		row_is_readable(ts, tuple, bslot->buffer);
 }
@@ -260,8 +262,8 @@ sliced_scan_next(ToastScan *ts, ScanDirection dir)
 }
 
 /*
- * A row never moves, unless the toast relation is rewritten by itself.  Then there is
- * another one at its place, or none.
+ * A row never moves, unless the toast relation is rewritten by itself.  Then another
+ * row is at its place, or none.
  */
 bool
 sliced_scan_is_at(ToastScan *ts, const ItemPointerData *tid, Oid objid, int32 seq)
@@ -284,7 +286,7 @@ sliced_scan_is_at(ToastScan *ts, const ItemPointerData *tid, Oid objid, int32 se
 TransactionId
 sliced_scan_inserter(ToastScan *ts)
 {
-	/* also of what COPY FREEZE has inserted */
+	/* this includes rows that COPY FREEZE has inserted */
 	return HeapTupleHeaderGetRawXmin(((BufferHeapTupleTableSlot *) ts->slot)->base.tuple->t_data);
 }
 

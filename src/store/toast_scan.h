@@ -2,11 +2,11 @@
  * toast_scan.h
  *	  Walks over the rows of one object in the toast relation.
  *
- * Visibility is ours: a row counts unless its inserter aborted.  Whoever holds a
- * pointer may see the row that holds it, so the value was complete when that row
- * was written.  Older snapshots still need rows that were deleted or superseded
- * since, and unique checks read rows of transactions in progress.  Nobody looks
- * at what the pointer does not cover.
+ * Visibility is ours: a row counts unless its inserter aborted.  A session that holds
+ * a pointer may see the row with that pointer, so the value was complete when that
+ * row was written.  Older snapshots still need rows that were deleted or superseded
+ * since, and unique checks read rows of transactions in progress.  Readers never look
+ * at rows that the pointer does not cover.
  */
 #ifndef SLICED_STORE_TOAST_SCAN_H
 #define SLICED_STORE_TOAST_SCAN_H
@@ -24,10 +24,12 @@
 typedef enum SlicedVisibility
 {
 	SLICED_SEE_READABLE,		/* as described above */
-	SLICED_SEE_OWN_ABORTED,		/* what this transaction has rolled back as well */
-	SLICED_SEE_ABORTED,			/* what aborted since we look at the table as well */
-	SLICED_SEE_CURRENT			/* what the row's owner sees: neither deleted nor
-								 * superseded, nor somebody else's yet */
+	SLICED_SEE_OWN_ABORTED,		/* and rows that this transaction has rolled back */
+	SLICED_SEE_ABORTED,			/* and rows of transactions that aborted since we
+								 * look at the table */
+	SLICED_SEE_CURRENT			/* rows that the row's owner sees: neither deleted
+								 * nor superseded, nor another transaction's in
+								 * progress */
 } SlicedVisibility;
 
 typedef struct ToastScan
@@ -41,7 +43,10 @@ typedef struct ToastScan
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
 
-	/* What is looked for, and the current row; 'data' stays valid until the next call. */
+	/*
+	 * The rows to look for, and the current row; 'data' stays valid until the next
+	 * call.
+	 */
 	Oid			objid;
 	int32		first,
 				last;
@@ -66,9 +71,9 @@ extern void sliced_scan_close(ToastScan *ts, LOCKMODE lockmode);
 extern void sliced_scan_seek(ToastScan *ts, Oid objid, int32 seq, ScanDirection dir);
 
 /*
- * The same for rows with 'first' <= chunk_seq <= 'last'.  The index is read page
- * by page, and a page may have hundreds of an object's rows: it is worth saying
- * where to end.
+ * The same for rows with 'first' <= chunk_seq <= 'last'.  The index is read page by
+ * page, and a page may have hundreds of an object's rows: it is worth saying where to
+ * end.
  */
 extern void sliced_scan_seek_within(ToastScan *ts, Oid objid, int32 first, int32 last);
 
@@ -89,24 +94,24 @@ sliced_last_seq(uint32 end)
 extern bool sliced_scan_next(ToastScan *ts, ScanDirection dir);
 
 /*
- * Is row 'seq' of 'objid' at 'tid', where it was once?  If so it is the current row of the
+ * True if row 'seq' of 'objid' is still at 'tid'.  Then it is the current row of the
  * scan, which has not moved.
  */
 extern bool sliced_scan_is_at(ToastScan *ts, const ItemPointerData *tid, Oid objid, int32 seq);
 
 /*
- * Take a row of the toast relation apart, and return its chunk_id.  A row without data,
- * or with broken data, has none: nobody takes that for sound.
+ * Take a row of the toast relation apart, and return its chunk_id.  A row with broken
+ * data counts as one without data, which no reader takes for sound.
  */
 extern Oid	sliced_toast_row_take_apart(Relation toastrel, HeapTuple tuple, int32 *seq,
 										const char **data, uint32 *len);
 
-/* Who has inserted the current row? */
+/* The transaction that inserted the current row. */
 extern TransactionId sliced_scan_inserter(ToastScan *ts);
 
 /*
- * Is the row in the slot (a heap tuple in a buffer) one of ours that its value's
- * owner no longer has?  A value that has grown leaves such rows behind.  Core
+ * True if the row in the slot (a heap tuple in a buffer) is one of ours that its
+ * value's owner no longer has.  A value that has grown leaves such rows behind.  Core
  * deletes values by their ids and must not see them.
  */
 extern bool sliced_row_is_stale(Relation toastrel, TupleTableSlot *slot);

@@ -1,6 +1,6 @@
 /*
  * walk.c
- *	  Visits all slices of a value, and whatever is wrong with them.
+ *	  Visits all slices of a value, and reports their problems.
  *
  * Unlike the reader, it goes on after a problem and reports each once: after
  * damage it continues where the next good slice begins.
@@ -28,14 +28,16 @@ walk_report(ValueWalk *w, SlicedProblemKind kind, int64 offset, const char *mess
 		w->visitor->problem(w->visitor->arg, kind, w->ts->objid, offset, message);
 }
 
-/* Report a row, or a slice, of which something is there. */
+/* Report a row, or a slice, that is there at least in part. */
 static void
 walk_report_damage(ValueWalk *w, int64 offset, SlicedDamage damage)
 {
 	walk_report(w, SLICED_PROBLEM_CORRUPTED, offset, sliced_damage_text(damage));
 }
 
-/* Gather, try to decompress and show one slice; false if that is not possible. */
+/*
+ * Gather a slice, try to decompress it, and show it; false if that is not possible.
+ */
 static bool
 walk_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, Oid objid, bool reseek)
 {
@@ -190,7 +192,7 @@ compare_names(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* Behind which row does it end? */
+/* Returns the first chunk_seq behind the name's rows. */
 static int32
 name_end(const SlicedTreeName *name)
 {
@@ -218,8 +220,8 @@ walk_name(ValueWalk *w, int i, const SlicedTreeName *name)
 }
 
 /*
- * Report rows of an object that none of its 'n' names has, which are sorted.  Of the
- * value's own object the head has no name, nor has what follows the root.
+ * Report rows of an object that none of its 'n' names, which are sorted, has.  In the
+ * value's own object no name has the head, nor the rows behind the root's content.
  */
 static void
 walk_unnamed(ValueWalk *w, Oid objid, const SlicedTreeName *names, int n, const SlicedLayout *layout)

@@ -1,6 +1,6 @@
 /*
  * walk.h
- *	  Visits all slices of a value, and whatever is wrong with them.
+ *	  Visits all slices of a value, and reports their problems.
  */
 #ifndef SLICED_STORE_WALK_H
 #define SLICED_STORE_WALK_H
@@ -24,7 +24,7 @@ typedef struct SlicedVisitor
 
 	/* A slice of an object, of extent number 'i' of the value. */
 	void		(*slice) (void *arg, int i, Oid objid, const SlicedSlice *slice);
-	/* A node; of the root 'seq' is that of the head. */
+	/* A node; for the root, 'seq' is that of the head. */
 	void		(*node) (void *arg, Oid objid, int32 seq, uint32 size);
 	/* 'offset' is in the object, -1 if the problem has no place. */
 	void		(*problem) (void *arg, SlicedProblemKind kind, Oid objid,
@@ -34,10 +34,10 @@ typedef struct SlicedVisitor
 } SlicedVisitor;
 
 /*
- * Walk over the value of 'ptr'.  With a snapshot in 'ts', every row must have
- * its place; without, the value's bytes must be there, as readers find them.
- * Slices are decompressed to see whether they can be.  Never raises an error
- * for what it finds.  Members of the visitor may be NULL.
+ * Walk over the value of 'ptr'.  With a snapshot in 'ts', every row must have its
+ * place. Without one, the value's bytes must be there, as readers find them.  Slices
+ * are decompressed to see if that works.  Never raises an error for a problem that it
+ * finds. Members of the visitor may be NULL.
  */
 extern void sliced_value_walk(ToastScan *ts, const struct varatt_external *ptr,
 							  const SlicedVisitor *visitor);

@@ -3,9 +3,9 @@
  *	  Writes new values into the toast relation.
  *
  * A value is cut into slices of as many raw bytes as its codec likes, and each
- * slice's compressed bytes into rows of sizes that fill pages.  Where
- * compression does not pay, every row is a slice of its own.  How rows get into
- * the toast relation is a matter of batch.c.
+ * slice's compressed bytes into rows of sizes that fill pages.  Where compression
+ * does not pay, every row is a slice of its own.  batch.c brings rows into the toast
+ * relation.
  */
 #include "postgres.h"
 
@@ -26,7 +26,7 @@
 struct SlicedWriter
 {
 	SlicedBatch batch;
-	Relation	other;			/* whose ids to avoid, or NULL */
+	Relation	other;			/* new ids must be unused in it too; or NULL */
 };
 
 SlicedWriter *
@@ -150,8 +150,8 @@ slice_seq(const CutObject *object, uint32 start)
 }
 
 /*
- * How many of 'len' bytes at 'raw', from 'start' on, continue a character?  If
- * the value is all ASCII, as most are, we know already.
+ * Returns how many of 'len' bytes at 'raw', from 'start' on, continue a character.
+ * If the value is all ASCII, as most are, we know already.
  */
 static uint32
 count_followers(const CutObject *object, uint32 start, const char *raw, uint32 len)
@@ -190,7 +190,7 @@ slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, S
 	}
 }
 
-/* How many bytes a full row takes. */
+/* Returns how many bytes a full row takes. */
 static uint32
 full_row_payload(uint32 overhead)
 {
@@ -201,7 +201,7 @@ full_row_payload(uint32 overhead)
 
 /*
  * Add bytes from 'start' on that do not compress.  Unless they are the last, stop
- * when less than a full row is left: the rest is stored with what follows.
+ * when less than a full row is left: the rest is stored with the bytes that follow.
  * Returns how many bytes were added.
  */
 static uint32
@@ -229,7 +229,7 @@ slice_write_raw(SlicedWriter *w, const CutObject *object, uint32 start, const ch
 	return done;
 }
 
-/* How long does it take to read a slice of this many raw bytes? */
+/* Measure how long it takes to read a slice of this many raw bytes. */
 static void
 tally_read(SlicedTally *tally, const SlicedCompression *compression, bool has_dictionary,
 		   const char *stored, uint32 storedlen, uint32 rawlen)
@@ -309,8 +309,8 @@ object_write(SlicedWriter *w, const CutObject *object, uint32 start, const char 
 }
 
 /*
- * Add a value region by region, then the head that says where its bytes are.  A short first
- * region is in there itself.
+ * Add a value region by region, then the head that says where its bytes are.  The
+ * head itself contains a short first region.
  */
 static void
 value_write_in_regions(SlicedWriter *w, Oid valueid, const SlicedDraft *draft)

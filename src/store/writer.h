@@ -17,15 +17,15 @@
 typedef struct SlicedWriter SlicedWriter;
 
 /*
- * Open the toast relation for writing.  'options' are those of
- * table_tuple_insert().  With 'hide' what is written stays out of logical
- * decoding.  The writer lives in the current context.
+ * Open the toast relation for writing.  'options' are those of table_tuple_insert().
+ * With 'hide', logical decoding does not see the rows.  The writer lives in the
+ * current context.
  */
 extern SlicedWriter *sliced_writer_open(Oid toastrelid, uint32 options, bool hide);
 
 /*
- * A writer that counts rows, which are nowhere, and reads each slice once to take the
- * time.  Not for what needs the rows that there are: ids, growth, changes.
+ * Open a writer that counts rows without inserting them, and reads each slice once to
+ * take the time.  It cannot do ids, growth and changes, which need existing rows.
  */
 extern SlicedWriter *sliced_writer_open_tally(SlicedTally *tally);
 
@@ -33,8 +33,8 @@ extern SlicedWriter *sliced_writer_open_tally(SlicedTally *tally);
 extern Relation sliced_writer_relation(SlicedWriter *writer);
 
 /*
- * Let new ids be unused in 'other' as well: the toast relation whose place this
- * one is going to take.
+ * Let new ids be unused in 'other' as well: the toast relation that this one will
+ * replace.
  */
 extern void sliced_writer_avoid_ids_of(SlicedWriter *writer, Oid other);
 
@@ -42,8 +42,8 @@ extern void sliced_writer_avoid_ids_of(SlicedWriter *writer, Oid other);
 extern Oid	sliced_writer_new_id(SlicedWriter *writer);
 
 /*
- * How much of this value has been written to the toast relation?  0 if nothing.
- * For values without a root.
+ * Returns how much of this value has been written to the toast relation; 0 if
+ * nothing.  For values without a root.
  */
 extern uint32 sliced_writer_length(SlicedWriter *writer, Oid valueid);
 
@@ -56,9 +56,9 @@ extern void sliced_writer_add_slices(SlicedWriter *writer, Oid objid, uint32 sta
 									 SlicedCompression compression);
 
 /*
- * Insert what follows, if it is small, into this page of the toast relation,
- * which must exist; if it has no room, into a page with room for more.
- * InvalidBlockNumber: any page.
+ * Insert the rows that follow, if they are small, into this page of the toast
+ * relation, which must exist.  If it has no room, they go to a page with room for
+ * more.  InvalidBlockNumber means any page.
  */
 extern void sliced_writer_stay_near(SlicedWriter *writer, BlockNumber block);
 
@@ -67,8 +67,8 @@ extern void sliced_writer_add_node(SlicedWriter *writer, Oid objid, int32 seq, c
 								   uint32 size);
 
 /*
- * Add the head of a value that has a root.  'own': where its own object goes on behind
- * that; 'ascii': how many leading bytes are known to be ASCII.
+ * Add the head of a value that has a root.  'own' is where its own object goes on
+ * behind the root's content; 'ascii' is how many leading bytes are known to be ASCII.
  */
 extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid, const char *root,
 								   uint32 root_size, uint32 own, uint32 ascii);
@@ -76,7 +76,7 @@ extern void sliced_writer_add_head(SlicedWriter *writer, Oid valueid, const char
 /* Add a row to the directory of dictionaries. */
 extern void sliced_writer_add_entry(SlicedWriter *writer, int32 seq, const SlicedEntry *entry);
 
-/* Add a tail, with room for 'capacity' bytes of which 'len' are there already. */
+/* Add a tail with room for 'capacity' bytes; 'len' of them are there already. */
 extern void sliced_writer_add_tail(SlicedWriter *writer, Oid objid, uint32 start,
 								   const char *raw, uint32 len, uint32 capacity);
 
@@ -85,10 +85,10 @@ extern void sliced_writer_update_tail(SlicedWriter *writer, ItemPointer tid, Oid
 									  uint32 start, const char *raw, uint32 len,
 									  uint32 capacity);
 
-/* Write what is left. */
+/* Write the remaining rows. */
 extern void sliced_writer_flush(SlicedWriter *writer);
 
-/* Write what is left and close.  The lock is kept to the end of transaction. */
+/* Write the remaining rows and close.  The lock is kept to the end of transaction. */
 extern void sliced_writer_close(SlicedWriter *writer);
 
 #endif

@@ -2,11 +2,11 @@
  * change.c
  *	  Changes a tree.
  *
- * First the root becomes what the change says: runs of what it had, and new bytes.
- * Then, while edits take too much of a node, those of the child that has most go down
- * to it: into a node, or into a leaf that is made for a slice.  What has become too
- * long is divided, as in a B-tree.  At the end nodes that were changed get names,
- * children first, and what nobody names any more is dropped.
+ * First the root becomes what the change says: runs of its old content, and new
+ * bytes. Then, while edits take too much of a node, those of the child that has most
+ * go down to it: into a node, or into a new leaf for a slice.  A node that has become
+ * too long is divided, as in a B-tree.  At the end changed nodes get names, children
+ * first, and rows that no node names any more are dropped.
  */
 #include "postgres.h"
 
@@ -16,12 +16,15 @@
 #include "tree/isolate.h"
 #include "tree/trim.h"
 
-/* With so many edits in a group each slice of an extent that has some is isolated at once. */
+/*
+ * With this many edits in a group, each slice of an extent that has some is isolated
+ * at once.
+ */
 #define ISOLATE_ALL		64
 
 /* ---- dividing ---- */
 
-/* How many children nodes get that others are divided into. */
+/* How many children each of the nodes gets that another one is divided into. */
 static uint32
 half_of_children(const Tree *t)
 {
@@ -66,7 +69,10 @@ divide_items(Tree *t, Limb *limb, int first, int last, uint32 cost, uint32 child
 	return result;
 }
 
-/* What a changed child has become: itself, or what it was divided into. */
+/*
+ * Divide a changed child if it is too long.  Returns the child itself, or its
+ * divisions.
+ */
 static Branches
 divide_if_too_long(Tree *t, Branch *b)
 {
@@ -88,7 +94,7 @@ is_leaf(Tree *t, Branch *b)
 	return b->kind == SLICED_CHILD_NODE && !limb_of(t, b)->owns;
 }
 
-/* How many children are leaves? */
+/* Returns how many children are leaves. */
 static uint32
 count_leaves(Tree *t, Limb *limb)
 {
@@ -104,7 +110,7 @@ count_leaves(Tree *t, Limb *limb)
 	return n;
 }
 
-/* Is it better to write the slice that the node owns anew, with its edits? */
+/* True if it is better to write the slice that the node owns anew, with its edits. */
 static bool
 slice_is_worn(Tree *t, Limb *limb)
 {
@@ -115,7 +121,7 @@ slice_is_worn(Tree *t, Limb *limb)
 		(limb_nodes(t, limb) > enough && count_leaves(t, limb) > enough);
 }
 
-/* Is it a whole child that need not be copied with its neighbours? */
+/* True for a whole child that need not be copied with its neighbours. */
 static bool
 stands_alone(Tree *t, Limb *limb, const LimbItem *item)
 {
@@ -124,7 +130,10 @@ stands_alone(Tree *t, Limb *limb, const LimbItem *item)
 	return b != NULL && b != limb->slice && item->len == b->len && b->len >= t->limits->small;
 }
 
-/* What a node becomes by edits, in which runs of it are runs of what it was. */
+/*
+ * Returns the node after the edits.  Their runs of the branch are runs of its old
+ * content.
+ */
 static Branch *
 edited_node(Tree *t, Branch *b, const LimbItem *edits, int n)
 {
@@ -140,7 +149,7 @@ edited_node(Tree *t, Branch *b, const LimbItem *edits, int n)
 	return made;
 }
 
-/* A branch of which all is what the item is. */
+/* Returns a branch whose whole content is the item. */
 static Branch *
 item_branch(Tree *t, const LimbItem *item)
 {
@@ -176,13 +185,13 @@ make_long_children_whole(Tree *t, Limb *limb)
 		g.first = b->first;
 		g.last = b->last;
 		push_down(t, limb, &g);
-		i = g.first - 1;		/* what has taken its place may be several */
+		i = g.first - 1;		/* several items may have taken its place */
 	}
 }
 
 /*
- * All of the node that owns a slice as extents: other children that are long stay, wherever
- * they are between the runs of the slice.
+ * Turn the node that owns a slice into extents.  Other children that are long stay,
+ * wherever they are between the runs of the slice.
  */
 static Branches
 rewrite_all(Tree *t, Limb *owner)
@@ -208,7 +217,10 @@ rewrite_all(Tree *t, Limb *owner)
 	return result;
 }
 
-/* Neighbours that are short become one extent if they are many, with literals between them. */
+/*
+ * Short neighbours become one extent, with the literals between them, if there are
+ * many.
+ */
 static void
 join_small_neighbours(Tree *t, Limb *limb)
 {
@@ -251,7 +263,7 @@ leaf_grow(Tree *t, Limb *limb)
 	limb_replace_items(limb, 0, limb->nitems - 1, &parts);
 }
 
-/* Is it an extent of several slices? */
+/* True for an extent of several slices. */
 static bool
 is_long_extent(Tree *t, Branch *b)
 {
@@ -261,7 +273,7 @@ is_long_extent(Tree *t, Branch *b)
 	return b->info.len < b->len;
 }
 
-/* What the branch of a group becomes by these items. */
+/* Returns what the branch of a group becomes with these items. */
 static Branches
 with_edits(Tree *t, Branch *b, const LimbItem *edits, int n)
 {
@@ -298,7 +310,9 @@ push_down(Tree *t, Limb *limb, const Group *g)
 	limb_replace_items(limb, g->first, g->last, &result);
 }
 
-/* Add what becomes of a group's items: of a long extent its slices, or then of a branch itself. */
+/*
+ * Add what a group's items become: first the slices of a long extent, then branches.
+ */
 static void
 add_group(Tree *t, Limb *limb, const Limb *old, const Group *g, bool isolate)
 {
@@ -325,8 +339,8 @@ add_group(Tree *t, Limb *limb, const Limb *old, const Group *g, bool isolate)
 }
 
 /*
- * Let many edits go down at once: one after the other, all items would be copied for each
- * of them.  First each slice that has some becomes an extent.
+ * Let many edits go down at once: child by child, all items would be copied for each
+ * of them.  First each slice that has edits becomes an extent.
  */
 static void
 push_all_down(Tree *t, Limb *limb)
@@ -354,7 +368,7 @@ push_all_down(Tree *t, Limb *limb)
 	}
 }
 
-/* Has it edits of its slice, or only nodes below that have them? */
+/* True if it has runs of its slice itself, not only nodes below that have them. */
 static bool
 has_runs_of_slice(const Limb *limb)
 {
@@ -389,7 +403,7 @@ settle(Tree *t, Limb *limb)
 
 /* ---- the root ---- */
 
-/* Is all of the value in one slice?  Then its root is a leaf. */
+/* If all of the value is in one slice, its root is a leaf. */
 static void
 root_owns_slice(Tree *t, Limb *root)
 {
@@ -439,7 +453,10 @@ group_children(Tree *t, Limb *root, uint32 height)
 	}
 }
 
-/* The slice that the root owns has become one child of many: a node below gets it. */
+/*
+ * The slice that the root owns has become one child among many: it gets a node below
+ * the root.
+ */
 static void
 slice_gets_node(Tree *t, Limb *root)
 {
@@ -506,7 +523,7 @@ sliced_tree_change(SlicedTreeChange *change, const char *root, uint32 size, uint
 		edits[i] = (LimbItem) {.bytes = run->bytes, .len = run->len};
 		if (run->bytes != NULL && !(run->is_list && run->start >= done))
 			continue;
-		/* what goes back, or comes twice, is copied */
+		/* runs that go back, or come twice, are copied */
 		if (run->start < done)
 		{
 			char	   *bytes = palloc(run->len);

@@ -1,6 +1,6 @@
 /*
  * edits.c
- *	  The items of a limb: what bytes they are, and how they change.
+ *	  The items of a limb: reads their bytes and changes them.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@ branch_read(Tree *t, Branch *b, uint32 start, uint32 len, char *dst)
 		t->store->damaged(t->store->arg, b->objid, b->seq + start, damage);
 }
 
-/* Those who read a list that has moved, as it was: an item's, or one of a limb. */
+/* Reads the old words of a list that has moved: from a branch, or from a limb. */
 typedef struct ListSource
 {
 	Tree	   *tree;
@@ -91,7 +91,7 @@ items_copy(Tree *t, const LimbItem *items, int n)
 	return branch_new_extent(t, bytes, len);
 }
 
-/* Put runs of all of some branches in the place of items. */
+/* Replace items by runs of whole branches. */
 void
 limb_replace_items(Limb *limb, int first, int last, const Branches *branches)
 {
@@ -133,7 +133,7 @@ item_list_rest(Tree *t, const LimbItem *item, uint32 skip)
 	return sliced_list_rest(&item->list, skip, end);
 }
 
-/* Of a list these are whole words, and literal bytes where one is cut in two. */
+/* Of a list, add whole words, and literal bytes where a word is cut in two. */
 void
 limb_add_part(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len)
 {
@@ -158,7 +158,7 @@ limb_add_part(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len
 	limb_add_read(t, limb, item, skip + len - behind, behind);
 }
 
-/* Has the node, or one below it, runs of the slice? */
+/* True if the node, or one below it, has runs of the slice. */
 static bool
 limb_has_slice(Tree *t, Limb *limb, const Branch *slice)
 {
@@ -214,7 +214,10 @@ extent_part(Tree *t, const Branch *b, uint32 start, uint32 len)
 	return part;
 }
 
-/* Add a part of an item that is a run of 'part' now, which begins at byte 'at' of the extent. */
+/*
+ * Add a part of an item that is now a run of 'part', which begins at byte 'at' of the
+ * extent.
+ */
 static void
 add_part_of_extent(Tree *t, Limb *limb, const LimbItem *item, uint32 skip, uint32 len, Branch *part,
 				   uint32 at)
@@ -303,7 +306,7 @@ read_words(void *arg, uint32 start, uint32 len, char *dst)
 	return true;
 }
 
-/* Where did the value before byte 'at' of a list of the limb's content end? */
+/* Find where the value before byte 'at' of a list in the limb's content ended. */
 static uint32
 list_find_end(const LimbItem *list, uint32 at, ListSource *content)
 {
@@ -321,9 +324,9 @@ list_find_end(const LimbItem *list, uint32 at, ListSource *content)
 }
 
 /*
- * A list of the node's content has moved: add 'len' bytes of it, from its byte 'at' on.
- * They are in 'item' from byte 'skip' on, as far as that goes.  Returns how many have
- * been added.
+ * A list in the node's content has moved: add up to 'len' bytes of it, from its byte
+ * 'at' on.  They are in 'item' from byte 'skip' on.  Returns how many have been
+ * added.
  */
 static uint32
 add_list(Tree *t, Limb *limb, Limb *before, const LimbItem *list, uint32 at, const LimbItem *item,
@@ -348,12 +351,13 @@ add_list(Tree *t, Limb *limb, Limb *before, const LimbItem *list, uint32 at, con
 		part.list = sliced_list_rest(&list->list, at, end);
 		if (item->is_list)
 		{
-			/* what has moved before moves once, from where it was at first */
+			/* a list that has moved before moves once, from its first place */
 			part.list.end = item_list_rest(t, item, skip).end;
 			part.list.delta = (item->list.delta + list->list.delta) & SLICED_LIST_BITS;
 			/*
-			 * But if what is in front has got longer meanwhile, and the value of the first end
-			 * shorter for it, that word has another length than in the list as it was.
+			 * But if bytes in front have got longer meanwhile, and the value of the
+			 * first end shorter by as much, that word has another length than in the
+			 * old list.
 			 */
 			if (((part.list.end + item->list.delta - end) & SLICED_LIST_BITS) != 0)
 			{
@@ -377,8 +381,8 @@ add_list(Tree *t, Limb *limb, Limb *before, const LimbItem *list, uint32 at, con
 }
 
 /*
- * The node's content becomes what 'edits' says, in which runs of branch 'self' are runs
- * of the old content.  Those ascend.
+ * Change the node's content to 'edits'.  Their runs of branch 'self' are runs of the
+ * old content, and ascend.
  */
 void
 limb_apply(Tree *t, Limb *limb, const LimbItem *edits, int nedits, const Branch *self)

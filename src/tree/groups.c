@@ -1,6 +1,6 @@
 /*
  * groups.c
- *	  Which edits go down, and where.
+ *	  Finds the edits that go down to a child, and the child.
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@ items_cost(const Limb *limb, int first, int last)
 	return cost;
 }
 
-/* Could edits go down to it? */
+/* True if edits could go down to the branch. */
 static bool
 takes_edits(const Limb *limb, const Branch *b)
 {
@@ -75,7 +75,7 @@ all_groups(Tree *t, Limb *limb, int *n)
 
 		if (g.cost == 0 || i < done)
 			continue;
-		/* the literal before it may have gone to another one, and may have been all there was */
+		/* another group may have got the literal before it, perhaps its only one */
 		g.first = Max(g.first, done);
 		if (g.first == g.last)
 			continue;

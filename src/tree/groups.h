@@ -1,6 +1,6 @@
 /*
  * groups.h
- *	  Which edits go down, and where.
+ *	  Finds the edits that go down to a child, and the child.
  */
 #ifndef SLICED_TREE_GROUPS_H
 #define SLICED_TREE_GROUPS_H
@@ -9,7 +9,7 @@
 
 #include "tree/limbs.h"
 
-/* The edits of a child, and what is between them. */
+/* The edits of a child, and the items between them. */
 typedef struct Group
 {
 	Branch	   *branch;
@@ -18,7 +18,7 @@ typedef struct Group
 	uint32		cost;
 } Group;
 
-/* The group that takes most; cost 0: there is none. */
+/* The group that takes most; cost 0 if there is none. */
 extern Group largest_group(Tree *t, Limb *limb);
 
 /* All groups of a limb that have no items in common, in order. */

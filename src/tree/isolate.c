@@ -1,13 +1,13 @@
 /*
  * isolate.c
- *	  Slices that have edits become extents by themselves.
+ *	  Makes extents of the slices that have edits.
  */
 #include "postgres.h"
 
 #include "tree/edits.h"
 #include "tree/isolate.h"
 
-/* Let slices, which ascend, be extents by themselves: slice 'best' of 'n', or all. */
+/* Make extents of slices, which ascend: of slice 'best' of 'n', or of all. */
 static void
 isolate(Tree *t, Limb *limb, Branch *b, const SlicedTreeSlice *slices, int best, int n, bool all)
 {
@@ -41,7 +41,7 @@ isolate(Tree *t, Limb *limb, Branch *b, const SlicedTreeSlice *slices, int best,
 	pfree(cuts);
 }
 
-/* The slice in which byte 'pos' of the object is, behind byte 'done'. */
+/* The slice that has byte 'pos' of the object.  It must begin at 'done' or behind. */
 static SlicedTreeSlice
 look_at_slice(Tree *t, const Branch *b, uint32 pos, uint32 done)
 {

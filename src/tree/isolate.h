@@ -1,6 +1,6 @@
 /*
  * isolate.h
- *	  Slices that have edits become extents by themselves.
+ *	  Makes extents of the slices that have edits.
  */
 #ifndef SLICED_TREE_ISOLATE_H
 #define SLICED_TREE_ISOLATE_H
@@ -10,8 +10,8 @@
 #include "tree/limbs.h"
 
 /*
- * Let the slice of an extent in which most is edited be an extent by itself, or all slices
- * that have edits.  The extent's items, and its edits, are 'first' to 'last'.
+ * Make an extent of the slice in which most is edited, or of each slice that has
+ * edits. 'first' to 'last' are the extent's items and its edits.
  */
 extern void isolate_slices(Tree *t, Limb *limb, Branch *b, int first, int last, bool all);
 

@@ -145,7 +145,7 @@ limb_clear(Limb *limb)
 	limb->len = 0;
 }
 
-/* Literals that follow each other are one. */
+/* Consecutive literals are joined to one. */
 static void
 join_literals(LimbItem *last, const LimbItem *item)
 {
@@ -307,8 +307,8 @@ child_of(const Branch *b)
 }
 
 /*
- * What the last change has written had no place yet when its parents were written: this one
- * looks for it.
+ * Rows that the last change wrote had no place yet when their parents were written.
+ * This change looks for them.
  */
 static void
 find_places(Tree *t, Limb *limb)
@@ -391,7 +391,9 @@ raise_above_children(Branch *b)
 	}
 }
 
-/* Name the new branches below a limb, in the order in which they are to be written. */
+/*
+ * Name the new branches below a limb, in the order in which they have to be written.
+ */
 static void
 name_new(Naming *n, Limb *limb)
 {
@@ -435,7 +437,7 @@ tree_finish(Tree *t, Limb *root, SlicedTreeChange *change)
 	change->too_long |= change->root_size > SLICED_NODE_MAX;
 	change->own_end = n.own;
 	reach(root);
-	/* what is below a node that is dropped becomes a branch when that is loaded */
+	/* loading a dropped node makes branches of its children */
 	for (Branch *b = t->branches; b != NULL; b = b->next)
 	{
 		if (b->reached || b->is_new || b->divided ||

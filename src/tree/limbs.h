@@ -3,7 +3,7 @@
  *	  The nodes of a tree that a change has loaded or made.
  *
  * A *limb* is a node in memory, a *branch* one of its children.  Branches are never
- * freed before the change ends: what has no limb any more is what the change drops.
+ * freed before the change ends.  The change drops those that are in no limb any more.
  */
 #ifndef SLICED_TREE_LIMBS_H
 #define SLICED_TREE_LIMBS_H
@@ -12,7 +12,7 @@
 
 #include "tree/tree.h"
 
-/* About what they take when encoded. */
+/* About the bytes that they take when encoded. */
 #define COST_RUN		4
 #define COST_LIST		8
 #define COST_LITERAL	2
@@ -86,7 +86,10 @@ item_cost(const LimbItem *item)
 		COST_RUN + (item->is_list ? COST_LIST : 0);
 }
 
-/* Is its place worth knowing?  Nodes above leaves change too often, and longer extents have several rows. */
+/*
+ * True if its place is worth knowing.  Nodes above leaves change too often, and
+ * longer extents have several rows.
+ */
 static inline bool
 branch_is_hinted(const Tree *t, const Branch *b)
 {
@@ -102,12 +105,12 @@ child_cost(const Tree *t, const Branch *b)
 
 /* ---- branches ---- */
 
-/* One that is to be filled in. */
+/* A branch for the caller to fill in. */
 extern Branch *branch_new(Tree *t, SlicedChildKind kind);
 
 extern Branch *branch_new_extent(Tree *t, const char *bytes, uint32 len);
 
-/* A node without items.  'slice' is what it has edits of, or NULL. */
+/* A node without items.  'slice' is the slice that it has edits of, or NULL. */
 extern Branch *branch_new_node(Tree *t, Branch *slice);
 
 extern void branches_add(Branches *branches, Branch *b);
@@ -126,23 +129,23 @@ extern Limb *limb_decode(Tree *t, const Branch *b, const char *bytes, uint32 siz
 /* Take all items away.  The caller has the array, and frees it. */
 extern void limb_clear(Limb *limb);
 
-/* Add an item, joined with the last one if they are one. */
+/* Add an item.  If it continues the last one, the two are joined. */
 extern void limb_add(Limb *limb, const LimbItem *item);
 
 /* Find the first and the last item of each branch. */
 extern void limb_find_spans(Tree *t, Limb *limb);
 
-/* How many children it has, how many of them are nodes. */
+/* The number of its children, and of the nodes among them. */
 extern uint32 limb_children(Tree *t, Limb *limb);
 extern uint32 limb_nodes(Tree *t, Limb *limb);
 
-/* What it takes, and what its edits take: all but one run of each child. */
+/* The bytes that it takes, and that its edits take: all but one run of each child. */
 extern uint32 limb_cost(Tree *t, Limb *limb);
 extern uint32 limb_edits_cost(Tree *t, Limb *limb);
 
 /* ---- the end ---- */
 
-/* Name what is new, and find what is dropped. */
+/* Name the new rows, and find those that the change drops. */
 extern void tree_finish(Tree *t, Limb *root, SlicedTreeChange *change);
 
 #endif

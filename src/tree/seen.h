@@ -1,10 +1,10 @@
 /*
  * seen.h
- *	  Nodes that have been come upon.
+ *	  Remembers the nodes that a walk has seen.
  *
- * Each node has one parent; damaged ones may have several, and then there are more ways
- * to the lowest than there are atoms.  So who follows all names does not go below one
- * that it has seen.
+ * Each node has one parent.  Damaged nodes may have several, and then there are more
+ * ways to the lowest than there are atoms.  So a function that follows all names does
+ * not go below a node that it has seen.
  */
 #ifndef SLICED_TREE_SEEN_H
 #define SLICED_TREE_SEEN_H
@@ -31,7 +31,7 @@ typedef struct SlicedSeenNode
 #define SH_DECLARE
 #include "lib/simplehash.h"
 
-/* Is this the first time? */
+/* True if this is the first time. */
 static inline bool
 sliced_seen_first(sliced_seen_hash *seen, uint32 objid, int32 seq)
 {

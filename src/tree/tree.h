@@ -8,15 +8,15 @@
  * except when the edits of one have come to take more than it is worth.
  *
  * This folder knows no rows, only their names.  It reads through a store (below), and
- * says what is to be written and what is to be deleted.
+ * says what to write and what to delete.
  *
  * Invariants:
  * 1.	A name, (object, seq), is given once: a change names all that it writes by a
  *		new object.
  * 2.	In the newest version of a value each row has exactly one owner: the node that
  *		has the extent or the node among its children (the borrowed slice does not
- *		count).  So who drops the last run of a child deletes its rows, and looks
- *		nowhere else.
+ *		count).  So a change that drops the last run of a child deletes its rows, and
+ *		looks nowhere else.
  * 3.	An extent begins and ends where slices do.
  */
 #ifndef SLICED_TREE_TREE_H
@@ -33,7 +33,7 @@
  */
 #define SLICED_TREE_DEPTH	24
 
-/* What decides the shape of a tree; nothing of it is needed to read one. */
+/* Limits that decide the shape of a tree.  Reading a tree needs none of them. */
 typedef struct SlicedTreeLimits
 {
 	uint32		literals;		/* bytes of edits in a node that has children to take them */
@@ -42,8 +42,8 @@ typedef struct SlicedTreeLimits
 	uint32		longest;		/* bytes of a literal; longer ones become slices */
 	uint32		stored_per_leaf;	/* a slice is written anew if it has a leaf for less */
 	uint32		small;			/* extents of fewer bytes have hints; neighbours are joined, ... */
-	uint32		nsmall;			/* ... if they are so many */
-	uint32		many;			/* so many edits of a node go down at once */
+	uint32		nsmall;			/* ... if there are this many */
+	uint32		many;			/* if a node has more edits, all go down at once */
 } SlicedTreeLimits;
 
 /* A slice, as its rows have it. */
@@ -54,22 +54,25 @@ typedef struct SlicedTreeSlice
 	uint32		stored;			/* bytes when compressed */
 } SlicedTreeSlice;
 
-/* Where a tree's rows are.  What raises errors is for changes only. */
+/* Where a tree's rows are.  Only changes call the functions that raise errors. */
 typedef struct SlicedTreeStore
 {
 	void	   *arg;
 	/*
-	 * The bytes of a node: palloc'd, or the store's if it keeps them.  Its row may be where
-	 * the hint says; it becomes right.
+	 * The bytes of a node: palloc'd, or the store's if it keeps them.  Its row may be
+	 * where the hint says; the store corrects the hint.
 	 */
 	SlicedDamage (*node) (void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes,
 						  uint32 *size);
 	bool		keeps;
-	/* Where the row of a node is, or the first one of an extent, if there is one.  For changes only. */
+	/*
+	 * Find the row of a node, or the first one of an extent, if there is one.  For
+	 * changes only.
+	 */
 	void		(*locate) (void *arg, uint32 objid, int32 seq, ItemPointer hint);
-	/* The slice that has a byte of an object.  Raises errors. */
+	/* Find the slice that has a byte of an object.  Raises errors. */
 	SlicedTreeSlice (*slice) (void *arg, uint32 objid, uint32 pos);
-	/* Bytes of an object. */
+	/* Read bytes of an object. */
 	SlicedDamage (*read) (void *arg, uint32 objid, uint32 start, uint32 len, char *dst);
 	/* Raise an error: something is wrong with a node, or an extent. */
 	void		(*damaged) (void *arg, uint32 objid, int32 seq, SlicedDamage damage);
@@ -84,27 +87,27 @@ typedef struct SlicedTreePiece
 	uint32		objid;
 	uint32		start;
 	uint32		len;
-	bool		in_slice;		/* it is of one slice, which begins at 'slice' */
+	bool		in_slice;		/* all in one slice, which begins at 'slice' */
 	uint32		slice;
-	ItemPointerData hint;		/* where the row may be that begins there */
+	ItemPointerData hint;		/* where the row that begins there may be */
 } SlicedTreePiece;
 
 typedef struct SlicedTreeLevel
 {
 	SlicedNode	node;
-	char	   *bytes;			/* that it was decoded from; NULL: the root's */
+	char	   *bytes;			/* of the encoded node; NULL: the root's */
 	uint32		objid;			/* its name */
 	int32		seq;
 	uint32		next;			/* item */
 	uint32		skip;			/* bytes of its content to pass over */
-	uint32		left;			/* bytes that are wanted behind those */
-	SlicedChild slice;			/* that it owns or borrows; len 0: none */
+	uint32		left;			/* bytes wanted behind those */
+	SlicedChild slice;			/* owned or borrowed; len 0: none */
 } SlicedTreeLevel;
 
 typedef struct SlicedTreeWalk
 {
 	const SlicedTreeStore *store;
-	SlicedDamage damage;		/* that has ended the walk */
+	SlicedDamage damage;		/* the damage that ended the walk */
 	char	   *words;			/* of a list: the piece is */
 	int			above;			/* levels above the first */
 	int			depth;			/* levels that it is in */
@@ -118,7 +121,10 @@ extern void sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store,
 							 const char *bytes, uint32 size, uint32 objid, int32 seq,
 							 uint32 start, uint32 len);
 
-/* The next piece of it, in the order of the value's bytes; false: that was all, or damage. */
+/*
+ * The next piece, in the order of the value's bytes; false at the end, or if there is
+ * damage.
+ */
 extern bool sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece);
 
 /* ---- its rows: names.c ---- */
@@ -135,7 +141,7 @@ typedef struct SlicedTreeName
 	SlicedDamage damage;		/* node: why nothing below it is named */
 } SlicedTreeName;
 
-/* Show all rows of a tree but the root's: a node before what is below it. */
+/* Show all rows of a tree except the root's: a node before the rows below it. */
 extern void sliced_tree_names(const SlicedTreeStore *store, const SlicedNode *root,
 							  void (*show) (void *arg, const SlicedTreeName *name), void *arg);
 
@@ -154,7 +160,7 @@ typedef struct SlicedTreeRun
 	SlicedList	list;
 } SlicedTreeRun;
 
-/* What a change writes: bytes are a node's, or those that slices are made of. */
+/* Something to write: the bytes of a node, or bytes to make slices of. */
 typedef struct SlicedTreeWrite
 {
 	SlicedTreeName name;
@@ -167,24 +173,25 @@ typedef struct SlicedTreeChange
 	/* in */
 	const SlicedTreeStore *store;
 	const SlicedTreeLimits *limits;
-	uint32		objid;			/* of all that is written */
+	uint32		objid;			/* the object of everything that is written */
 	uint32		own;			/* where in that object slices may begin */
-	/* out: to be written in this order, children first */
+	/* out: write these in this order, children first */
 	int			nwrites;
 	SlicedTreeWrite *writes;
 	/* the root, which has no name: it is the head's */
 	const char *root;
 	uint32		root_size;
 	uint32		own_end;		/* behind the slices that are written */
-	bool		too_long;		/* a node is longer than a row: nothing of this can be used */
-	/* to be deleted */
+	bool		too_long;		/* a node is too long, or too high: no part of this can
+								 * be used */
+	/* delete these */
 	int			ndrops;
 	SlicedTreeName *drops;
 } SlicedTreeChange;
 
 /*
  * Change the value whose root is at 'root' (of object 'objid') to one that consists
- * of runs.  Results are in the current memory context.
+ * of 'runs'.  Results are in the current memory context.
  */
 extern void sliced_tree_change(SlicedTreeChange *change, const char *root, uint32 size,
 							   uint32 objid, const SlicedTreeRun *runs, int nruns);

@@ -7,7 +7,7 @@
 #include "tree/edits.h"
 #include "tree/trim.h"
 
-/* Where an extent is to be divided. */
+/* Where to divide an extent. */
 typedef struct Cuts
 {
 	uint32	   *list;
@@ -36,7 +36,7 @@ typedef struct Worn
 	uint32		gone;
 } Worn;
 
-/* Turn to the slice that has byte 'pos' of the extent, and pass over as much of the gap. */
+/* Turn to the slice that has byte 'pos', and count its bytes in the gap [pos, end). */
 static void
 wear_slice(Tree *t, Worn *worn, const Branch *b, uint32 pos, uint32 end)
 {
@@ -49,7 +49,7 @@ wear_slice(Tree *t, Worn *worn, const Branch *b, uint32 pos, uint32 end)
 	worn->gone += Min(end, worn->slice.start + worn->slice.len) - pos;
 }
 
-/* If no more than half of the slice is needed it is by itself. */
+/* If no more than half of the slice is needed, it becomes an extent. */
 static void
 cut_worn(Cuts *cuts, const Branch *b, const Worn *worn)
 {
@@ -60,8 +60,8 @@ cut_worn(Cuts *cuts, const Branch *b, const Worn *worn)
 }
 
 /*
- * Nothing needs bytes [start, end) of an extent.  Divide it, so that slices that are in
- * there have no runs any more.
+ * Nothing needs bytes [start, end) of an extent.  Divide it, so that the slices
+ * within these bytes have no runs any more.
  */
 static void
 cut_gap(Tree *t, Cuts *cuts, Worn *worn, const Branch *b, uint32 start, uint32 end)
@@ -130,7 +130,7 @@ is_remnant(Limb *limb, const Branch *b)
 	return used < b->len / 2;
 }
 
-/* What is left of such slices is copied, with what is between their runs. */
+/* Copy the runs of such slices, and the items between them. */
 static void
 copy_remnants(Tree *t, Limb *limb)
 {

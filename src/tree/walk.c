@@ -6,7 +6,10 @@
 
 #include "tree/tree.h"
 
-/* Forget the nodes of this level and those below, which are kept when a walk leaves them. */
+/*
+ * Forget the nodes of this level and those below.  A walk keeps nodes when it leaves
+ * them.
+ */
 static void
 forget(SlicedTreeWalk *walk, int depth)
 {
@@ -78,8 +81,8 @@ sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store, const char 
 }
 
 /*
- * Enter the node that is a child of the level.  Edits may lie between several runs of it:
- * then it is there.
+ * Enter the child node of the level.  Several runs of it may have edits between them,
+ * so it may be in memory already.
  */
 static SlicedDamage
 descend(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedChild *child,
@@ -114,7 +117,7 @@ descend(SlicedTreeWalk *walk, const SlicedTreeLevel *level, const SlicedChild *c
 
 static bool find_piece(SlicedTreeWalk *walk, SlicedTreePiece *piece);
 
-/* The child that is a list, for those who read its words. */
+/* The child that is a list, for functions that read its words. */
 typedef struct ListSource
 {
 	SlicedTreeWalk *walk;
@@ -124,7 +127,10 @@ typedef struct ListSource
 	SlicedDamage damage;
 } ListSource;
 
-/* Read what a node has below it: by a walk of its own, which knows the nodes that it was in last. */
+/*
+ * Read what is below a node, by a walk of its own.  That walk knows the nodes that it
+ * was in last.
+ */
 static SlicedDamage
 read_node(const ListSource *source, uint32 start, uint32 len, char *dst)
 {
@@ -207,7 +213,7 @@ stop(SlicedTreeWalk *walk, SlicedDamage damage)
 	return false;
 }
 
-/* Find the next piece; whatever comes of it, nodes stay. */
+/* Find the next piece.  Nodes stay, also after damage. */
 static bool
 find_piece(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 {

@@ -2,24 +2,24 @@
  * anchors.c
  *	  Places that two values have in common, however far they have moved.
  *
- * A sample is the beginning of a slice, which is decompressed without the rest.  A few of
- * its windows go into a table.  A burst is as many windows of the new value, one behind
- * the other, as one of them is sure to begin where a window in the table does, if the
- * sample has these bytes.
+ * A sample is the beginning of a slice, which is decompressed without the rest.  A
+ * few of its windows go into a table.  A burst is a series of windows of the new
+ * value, one behind the other.  It is long enough that one of them is sure to begin
+ * where a window in the table does, if the sample has these bytes.
  */
 #include "postgres.h"
 
 #include "value/anchors.h"
 #include "value/same_bytes.h"
 
-/* One window in so many bytes of a sample; so many windows are a burst. */
+/* A sample has one window in this many bytes; a burst has this many windows. */
 #define EACH			64
 
 /* Windows here are twice as long: shorter ones are often the same by chance. */
 #define LONG_WINDOW		(2 * SLICED_WINDOW)
 #define WORK_LONG_WINDOW	(2 * SLICED_WORK_WINDOW)
 
-/* So many bursts are to hit something, if most is the same. */
+/* This many bursts should hit something, if most is the same. */
 #define HITS			16
 
 #define SAMPLES_MAX		16
@@ -44,7 +44,7 @@ work_left(const SlicedAnchors *a)
 	return a->budget > a->work ? a->budget - a->work : 0;
 }
 
-/* Choose samples all over the old value, as many as half of the budget reads. */
+/* Choose samples all over the old value, as many as half of the budget can read. */
 static bool
 samples_read(Samples *s, SlicedAnchors *a)
 {
@@ -113,7 +113,10 @@ samples_hash(Samples *s, SlicedAnchors *a)
 		}
 }
 
-/* Does a run of some length lead through this new byte?  Then it is an anchor. */
+/*
+ * If a run of some length leads through this new byte, add it as an anchor and return
+ * true.
+ */
 static bool
 add_anchor(SlicedAnchors *a, const Samples *s, uint32 n)
 {
@@ -158,11 +161,12 @@ look_up_bursts(SlicedAnchors *a, const Samples *s)
 	return hits;
 }
 
-/* Keep as many anchors as follow each other in the old value too. */
+/* Keep as many anchors as possible that follow each other in the old value too. */
 static void
 order_anchors(SlicedAnchors *a)
 {
-	int			count[SLICED_ANCHORS_MAX];	/* of those in order that end with this one */
+	int			count[SLICED_ANCHORS_MAX];	/* the longest chain in order that ends
+											 * with this one */
 	int			before[SLICED_ANCHORS_MAX];
 	SlicedCommonRun kept[SLICED_ANCHORS_MAX];
 	int			best = -1;

@@ -2,8 +2,8 @@
  * anchors.h
  *	  Places that two values have in common, however far they have moved.
  *
- * Samples of the old value are looked up in bursts of the new one.  So a part of either
- * is enough to tell whether they have much in common, and where about.
+ * Samples of the old value are looked up in bursts of the new one.  So a part of each
+ * is enough to tell if they have much in common, and where.
  */
 #ifndef SLICED_VALUE_ANCHORS_H
 #define SLICED_VALUE_ANCHORS_H
@@ -18,8 +18,8 @@ typedef struct SlicedOldBytes
 	const char *bytes;			/* all of them; NULL: read() gets them */
 
 	/*
-	 * Read bytes [start, end), at most SLICED_COMPARE_STEP, to 'dest'.  False if they
-	 * cannot be read, which ends the search.
+	 * Read bytes [start, end), at most SLICED_COMPARE_STEP, to 'dest'.  Returns false
+	 * if they cannot be read, which ends the search.
 	 */
 	bool		(*read) (void *arg, uint32 start, uint32 end, char *dest);
 	void	   *arg;
@@ -52,17 +52,17 @@ typedef struct SlicedAnchors
 	const char *new;
 	uint32		new_start;
 	uint32		new_end;
-	uint64		budget;			/* for work: about so much */
+	uint64		budget;			/* for work, approximately */
 
-	/* what was found: in the order of both values, some bytes of longer runs */
+	/* found anchors: in the order of both values, some bytes of longer runs */
 	int			n;
 	SlicedCommonRun anchors[SLICED_ANCHORS_MAX];
 	uint64		work;
 } SlicedAnchors;
 
 /*
- * Fill in what is found: no anchor, if it is so little that it may be chance.  False if
- * the old value cannot be read.
+ * Fill in the anchors: none, if they are so few that they may be chance.  Returns
+ * false if the old value cannot be read.
  */
 extern bool sliced_anchors_find(SlicedAnchors *a);
 

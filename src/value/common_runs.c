@@ -1,10 +1,10 @@
 /*
  * common_runs.c
- *	  Finds what an old and a new value have in common, in many places.
+ *	  Finds the runs of bytes that an old and a new value have in common.
  *
- * First the beginning and the end.  What is between them is walked through in lock-step:
- * as long as bytes are the same both values advance.  Where they differ, we look for a place
- * where they are the same again.
+ * First we compare the beginning and the end.  Then we walk through the bytes between
+ * them in lock-step: while bytes are the same both values advance.  Where they
+ * differ, we look for a place where they are the same again.
  *
  * 1. On the same diagonal, which is where bytes were replaced by as many.
  * 2. Nearby: some windows of the next old bytes go into a small table, and windows of the
@@ -16,8 +16,8 @@
  * The walk only goes forward, in both values, so it keeps a window of the old one and
  * reads on.  Blocks that have changed places are not found.
  *
- * All that costs time is counted as work (value/anchors.h says in which unit).  The
- * budget is small, and grows with what is found.  So no contents, however chosen, make an
+ * Everything that costs time is counted as work (value/anchors.h gives the unit).
+ * The budget is small, and grows with what is found.  So no contents can make an
  * update much slower than writing the value would be.
  */
 #include "postgres.h"
@@ -40,7 +40,10 @@
 /* What looking on the same diagonal costs. */
 #define WORK_RESYNC		32
 
-/* The budget: so much, a part of the new value's length, and for each byte found. */
+/*
+ * The budget: a constant, a part of the new value's length, and more for each byte
+ * found.
+ */
 #define BUDGET_MIN		16384
 #define BUDGET_PART		8
 #define BUDGET_FOUND	3
@@ -49,7 +52,7 @@
 typedef struct Level
 {
 	uint32		reach;			/* in both values */
-	uint32		each;			/* every so manieth old window */
+	uint32		each;			/* distance of old windows in the table */
 	uint32		gap;			/* between bursts of as many new windows in a row */
 	uint32		least;			/* a shorter run is left to the next level */
 	uint32		enough;			/* a run this long has no better rival */
@@ -70,10 +73,10 @@ typedef struct Walk
 	const char *new;
 	uint32		o;				/* where the walk is, in the old value */
 	uint32		n;				/* ... and in the new one */
-	uint32		old_end;		/* where what is the same at the end begins */
+	uint32		old_end;		/* where the common end of both values begins */
 	uint32		new_end;
 	SlicedCommonRuns *found;
-	int			short_runs;		/* in a row */
+	int			short_runs;		/* how many in a row */
 	uint64		budget;
 
 	/* bytes [from, to) of the old value are at 'window' */
@@ -105,7 +108,9 @@ runs_add(SlicedCommonRuns *found, uint32 old_start, uint32 new_start, uint32 len
 
 /* ---- old bytes ---- */
 
-/* Bytes up to 'end' of the old value are looked at: count what reading them costs. */
+/*
+ * Bytes up to 'end' of the old value are looked at: count the cost of reading them.
+ */
 static void
 use_old(Walk *w, uint32 end)
 {
@@ -127,8 +132,8 @@ next_step(uint32 pos, uint32 len)
 }
 
 /*
- * Where old bytes are from 'start' on: 'len' of them, at most AHEAD, or up to the end;
- * those up to w->to are there as well.  NULL if they cannot be read.
+ * Returns the old bytes from 'start' on: 'len' of them, at most AHEAD, or up to the
+ * end.  The bytes up to w->to are there as well.  NULL if they cannot be read.
  */
 static const char *
 old_at(Walk *w, uint32 start, uint32 len)
@@ -168,7 +173,7 @@ old_at(Walk *w, uint32 start, uint32 len)
 
 /* ---- beginning, end, and lock-step ---- */
 
-/* How many bytes are the same from where the walk is? */
+/* Returns how many bytes are the same from where the walk is. */
 static uint32
 same_ahead(Walk *w)
 {
@@ -194,7 +199,9 @@ same_ahead(Walk *w)
 	return done;
 }
 
-/* How many bytes are the same at the end, but not before where the walk is? */
+/*
+ * Returns how many bytes are the same at the end, but not before where the walk is.
+ */
 static uint32
 same_at_end(Walk *w)
 {
@@ -256,7 +263,10 @@ resync_on_diagonal(Walk *w)
 	return false;
 }
 
-/* What is the same around a pair of places, 'old' and 'new', within some limits. */
+/*
+ * Bytes that are the same around a pair of places, 'old' and 'new', within some
+ * limits.
+ */
 typedef struct Match
 {
 	uint32		old;			/* where it begins, from where the walk is */
@@ -334,7 +344,7 @@ resync_nearby(Walk *w, const Level *level)
 
 /* ---- anchors ---- */
 
-/* Are bytes the same on this diagonal, here or a little farther on? */
+/* True if bytes are the same on this diagonal, here or a little farther on. */
 static bool
 is_same_about(Walk *w, uint32 o, uint32 n)
 {

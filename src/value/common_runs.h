@@ -1,6 +1,6 @@
 /*
  * common_runs.h
- *	  Finds what an old and a new value have in common, in many places.
+ *	  Finds the runs of bytes that an old and a new value have in common.
  *
  * Knows no server: the old bytes are in memory, or come from a function.
  */
@@ -21,9 +21,9 @@ typedef struct SlicedCommonRuns
 } SlicedCommonRuns;
 
 /*
- * Find runs of bytes that are the same in 'old' and in the 'len' bytes at 'new': how they
- * begin, how they end and, if wanted, what is the same between.  There runs have
- * SLICED_COMMON_RUN bytes at least.  Memory is bounded, and so is the work: looking between
+ * Find runs of bytes that are the same in 'old' and in the 'len' bytes at 'new': at the
+ * beginning, at the end and, if wanted, between.  Runs between have at least
+ * SLICED_COMMON_RUN bytes.  Memory is bounded, and so is the work: the search between
  * may cost a twentieth of storing the new value, and more only while it finds something.
  */
 extern void sliced_common_runs_find(SlicedCommonRuns *found, const SlicedOldBytes *old,

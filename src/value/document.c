@@ -2,15 +2,15 @@
  * document.c
  *	  Values that a statement reads here and there.
  *
- * We keep the few documents that were used last.  Each is freed with the
- * expression that first asked for it, its owner, which is when that's statement
- * ends; with the transaction; and when a part of it is rolled back, which takes away
- * most of the values that they are of.  A pointer never comes to stand for other
- * bytes.
+ * We keep the few documents that were used last.  A document belongs to the
+ * expression that first asked for it, its owner.  It is freed when the statement of
+ * its owner ends, when the transaction ends, and when a part of the transaction is
+ * rolled back, since most values of the documents may be gone then.  A pointer never
+ * comes to stand for other bytes.
  *
  * A document is pinned only while bytes of it are fetched.  No expression, and no
- * part of the transaction, ends within that: an error has unpinned it before anybody
- * hears of an end.
+ * part of the transaction, ends within that time: after an error the document is
+ * unpinned before any callback is told of an end.
  *
  * Core may look at a document after the function that gave it has returned.  Such a
  * document is kept: when we forget it, its memory stays until its keepers release it.
@@ -30,8 +30,8 @@ static int	ndocuments = 0;
 static uint64 uses = 0;
 
 /*
- * Contexts of expressions that own documents.  If there are more, those have their
- * documents until the transaction ends.
+ * Contexts of expressions that own documents.  If there are more expressions, the
+ * documents of the others stay until the transaction ends.
  */
 static MemoryContext owners[SLICED_DOCUMENT_OWNERS];
 
@@ -79,7 +79,7 @@ at_end_of_owner(void *arg)
 	*place = NULL;
 }
 
-/* The owner, from now on one that we hear of when it ends; or NULL. */
+/* The owner, or NULL.  From now on we are told when it ends. */
 static MemoryContext
 register_owner(MemoryContext owner)
 {
@@ -172,7 +172,10 @@ document_at(const struct varatt_external *ptr)
 	return NULL;
 }
 
-/* The document at a pointer of ours; if it is new, with that owner, or NULL. */
+/*
+ * Find or make the document at a pointer of ours.  A new one gets that owner, or
+ * NULL.
+ */
 static SlicedDocument *
 get_document(const struct varatt_external *ptr, MemoryContext owner)
 {
@@ -193,7 +196,10 @@ sliced_document_at(const struct varatt_external *ptr, FunctionCallInfo fcinfo)
 	return doc;
 }
 
-/* Read bytes [from, to) of a promise: some are of its base, which is a document too. */
+/*
+ * Read bytes [from, to) of a promise.  Some may be bytes of its base, which is a
+ * document too.
+ */
 static void
 read_promise(SlicedDocument *doc, const SlicedRope *rope, uint32 from, uint32 to)
 {

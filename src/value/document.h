@@ -3,8 +3,8 @@
  *	  Values that a statement reads here and there.
  *
  * doc->>'a', doc->>'b' ... WHERE doc->>'c' = ... looks at one document many times.
- * So what has been read of a value is kept until the statement is over, and each of
- * its slices is read once.
+ * So the bytes that were read of a value are kept until the statement is over, and
+ * each of its slices is read once.
  */
 #ifndef SLICED_VALUE_DOCUMENT_H
 #define SLICED_VALUE_DOCUMENT_H
@@ -18,13 +18,14 @@
 
 struct SlicedDocument
 {
-	SlicedPartial partial;		/* its bytes, as far as they have been needed */
+	SlicedPartial partial;		/* its bytes, those that have been needed */
 	struct varatt_external ptr;
 	Oid			reader;			/* the function that asked for it last, or InvalidOid */
 	uint64		used;			/* when it was used last */
-	int			pins;			/* who needs it while others are read */
-	int			keepers;		/* who needs what has been read of it, for longer */
-	bool		forgotten;		/* only they have it */
+	int			pins;			/* callers that need it while others are read */
+	int			keepers;		/* callers that need the bytes read so far for
+								 * longer */
+	bool		forgotten;		/* only its keepers have it */
 	MemoryContext owner;		/* of the expression that first asked for it; or NULL */
 	void	   *hints;			/* what its toaster remembers of it, in the context of 'partial' */
 };
@@ -49,7 +50,7 @@ extern const char *sliced_document_try_read(const struct varatt_external *ptr);
 /* Raise the error that a document does not have the structure of its type. */
 pg_noreturn extern void sliced_document_complain(const SlicedDocument *doc);
 
-/* Read what is missing of bytes [from, to). */
+/* Read those of bytes [from, to) that are missing. */
 extern void sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to);
 
 /*
@@ -65,8 +66,8 @@ sliced_document_need(SlicedDocument *doc, uint32 at, uint32 len)
 }
 
 /*
- * What has been read of a document stays where it is until this is released, even if
- * the document itself is forgotten meanwhile.
+ * Keep the bytes that have been read of a document where they are until this is
+ * released, even if the document itself is forgotten meanwhile.
  */
 extern void sliced_document_keep(SlicedDocument *doc);
 extern void sliced_document_release(SlicedDocument *doc);

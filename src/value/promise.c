@@ -2,27 +2,27 @@
  * promise.c
  *	  Pointers to values that are not written yet.
  *
- * What an id names.  Every promise has an id of its own, taken fresh from the
- * counter of object ids, and stands for one content as long as the transaction
- * lasts: what its rope describes.  A promise that is kept is stored either under
- * that same id, so that whoever has the pointer finds the same bytes there; or, at
- * the top level of the transaction, as a value that has grown, under the id of its
- * base.  Only then does the promise become another name of a stored value, and
- * only the rollback of everything can take that back.
+ * An id names one content.  Every promise has an id of its own, taken fresh from the
+ * counter of object ids.  It stands for one content as long as the transaction lasts:
+ * the one that its rope describes.  A promise that is kept is stored in one of two
+ * ways.  Either its value gets that same id, so that a reader with the pointer finds
+ * the same bytes there.  Or, at the top level of the transaction, a value has grown
+ * and keeps the id of its base.  Only then does the promise become another name of a
+ * stored value, and only the rollback of the whole transaction can take that back.
  *
- * In a subtransaction values do not grow (store/growth.c), and a promise that is
- * kept there also keeps its rope: when the subtransaction is rolled back, those
- * who still have the pointer, such as PL/pgSQL's variables, find the same bytes
+ * In a subtransaction values do not grow (store/growth.c), and a promise that is kept
+ * there also keeps its rope.  When the subtransaction is rolled back, variables of
+ * PL/pgSQL, for example, may still have the pointer; its readers find the same bytes
  * in the rope again.  The id has been used up then.  If the promise arrives in a row
  * once more, the row gets a new promise of the same rope (sliced_promise_renew()).
  * An id counts as used up as soon as a row is about to get it.  So nothing is ever
  * written twice under one id.
  *
- * A rope is good as long as its base can be read.  A base that is stored stays for
- * the transaction, unless a subtransaction has written it that has not ended, or
- * was rolled back: its rows may be removed then.  If such a base is a promise, it
- * has a rope too, and is read through that (rope_of()); if not, the new rope gets
- * all bytes.
+ * A rope is good as long as its base can be read.  A stored base stays for the
+ * transaction, except one that a subtransaction has written that has not ended, or
+ * was rolled back: its rows may be removed then.  If such a base is a promise, it has
+ * a rope too, and is read through that (rope_of()); if not, the new rope gets all
+ * bytes.
  */
 #include "postgres.h"
 
@@ -55,9 +55,9 @@ typedef struct Promise
 	PromiseKey	key;
 	SlicedRope *rope;			/* NULL if stored for good */
 	Oid			maker;			/* the function that made it, if known */
-	Oid			stored;			/* under which id it is stored, or InvalidOid */
+	Oid			stored;			/* the id that it is stored under, or InvalidOid */
 	bool		used_up;		/* a row has got its id, or was about to */
-	SubTransactionId subid;		/* if stored, but not for good: in which */
+	SubTransactionId subid;		/* if stored, but not for good: the subtransaction */
 	dlist_node	node;			/* of revocable, if stored, but not for good */
 } Promise;
 
@@ -66,9 +66,9 @@ static HTAB *promises;
 static List *makers;			/* functions that have made one in this transaction */
 static Size memory;
 static dlist_head revocable;	/* stored in a subtransaction, oldest first */
-static bool any_rolled_back;	/* has any subtransaction been rolled back? */
+static bool any_rolled_back;	/* some subtransaction has been rolled back */
 
-/* The rope that was composed last, and of which promise: see rope_of(). */
+/* The rope composed last, and its promise: see rope_of(). */
 static SlicedRope *composed;
 static PromiseKey composed_of;
 
@@ -138,7 +138,7 @@ find_promise_of(const struct varlena *datum)
 	return sliced_pointer_get(&ptr, datum) ? find_promise_at(&ptr) : NULL;
 }
 
-/* The promise that the promise is based on, if that has been rolled back. */
+/* The base of the promise, if that is a promise that has been rolled back. */
 static Promise *
 rolled_back_base(const Promise *promise)
 {
@@ -160,8 +160,8 @@ typedef struct Stretch
 } Stretch;
 
 /*
- * The rope of a promise that is based on others, which have been rolled back: of
- * the base of the first of them.  It shares their bytes, which stay.
+ * The rope of a promise whose bases are promises that have been rolled back: a rope
+ * of the base of the first of them.  It shares their bytes, which stay.
  */
 static SlicedRope *
 rope_of_chain(const Promise *promise)
@@ -217,9 +217,9 @@ rope_of_chain(const Promise *promise)
 }
 
 /*
- * The rope of a promise that is not stored; its base can be read.  What had to be
- * composed stays for the next reader: of a variable that was changed thousands of
- * times, composing takes longer than reading.
+ * The rope of a promise that is not stored; its base can be read.  A composed rope
+ * stays for the next reader: for a variable that was changed thousands of times,
+ * composing takes longer than reading.
  */
 static const SlicedRope *
 rope_of(const Promise *promise)
@@ -424,8 +424,8 @@ sliced_promise_renew(struct varlena *datum)
 }
 
 /*
- * Only the rollback of the whole transaction can take the stored value back now,
- * so whoever has the promise needs to know just where the value is.
+ * Now only the rollback of the whole transaction can take the stored value back, so a
+ * reader of the promise only needs to know where the value is.
  */
 static void
 store_for_good(Promise *promise)
@@ -483,7 +483,7 @@ sliced_promises_exist(void)
 
 /*
  * Promises that were stored in the subtransaction are the last of their list.
- * Allocates nothing: it may be ending because there is no memory.
+ * Allocates nothing: the subtransaction may be ending because there is no memory.
  */
 static void
 at_end_of_subtransaction(bool committed, SubTransactionId mine, SubTransactionId parent)

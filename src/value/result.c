@@ -1,6 +1,6 @@
 /*
  * result.c
- *	  What functions return that change a value of ours.
+ *	  Results of functions that change a value of ours.
  */
 #include "postgres.h"
 
@@ -32,8 +32,8 @@ build_value(const SlicedRope *rope)
 }
 
 /*
- * What can a rollback take away from a promise?  It keeps its bytes only if what
- * its rope is based on stays, or is a promise that has a rope itself.
+ * What a rollback can take away from a promise.  The promise keeps its bytes only if
+ * the base of its rope stays, or is a promise that has a rope itself.
  */
 typedef enum Loss
 {
@@ -85,7 +85,7 @@ make_datum(const SlicedRope *rope, Oid maker)
 				promise = sliced_promise_make(rope, maker);
 				break;
 			case LOSES_BASE:
-				/* so that what follows can be based on this promise */
+				/* so that later changes can be based on this promise */
 				value = build_value(rope);
 				SLICED_STOP("result.bytes-built");
 				promise = sliced_promise_make(with_all_bytes(rope, value), maker);
@@ -110,10 +110,11 @@ have_just_made(List *exprs, Oid maker, bool *found)
 }
 
 /*
- * Has the expression just made this promise, so that nobody else has it?  It has if all
- * that it returns are constants, which makeConst() fetches, and results of functions that
- * make promises, and 'maker' is one of these functions.  One that has not been called yet
- * in this transaction is not known to make promises: then the promise stays.
+ * True if the expression has just made this promise, so that no other code has it.
+ * That is so if everything that it returns is a constant, which makeConst() fetches,
+ * or the result of a function that makes promises, and 'maker' is one of these
+ * functions.  A function that has not been called yet in this transaction is not
+ * known to make promises: then the promise stays.
  */
 static bool
 has_just_made(const Node *expr, Oid maker, bool *found)

@@ -7,13 +7,18 @@
 
 #include "postgres.h"
 
-/* How many bytes, at most 'n', are the same at the beginning of 'a' and 'b'? */
+/*
+ * Returns how many bytes, at most 'n', are the same at the beginning of 'a' and 'b'.
+ */
 extern uint32 sliced_common_prefix(const char *a, const char *b, uint32 n);
 
-/* How many are the same at the end?  'a' and 'b' point behind the bytes. */
+/*
+ * Returns how many bytes are the same at the end.  'a' and 'b' point behind the
+ * bytes.
+ */
 extern uint32 sliced_common_suffix(const char *a, const char *b, uint32 n);
 
-/* So many bytes are hashed together. */
+/* How many bytes are hashed together. */
 #define SLICED_WINDOW	16
 
 static inline uint32
