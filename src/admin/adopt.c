@@ -1,11 +1,11 @@
 /*
  * adopt.c
- *	  Tables of heap's that become ours, without being written anew.
+ *	  Turns tables of heap's into ours, without writing them anew.
  *
- * Files of heap are files of ours: a row that core has toasted is one that we read
- * as it is.  So a table becomes ours when its entry in the catalog says so, and its
- * toast relation's.  A row becomes ours when an update writes the first value of it:
- * from then on we look after the values that it keeps from before as well.
+ * Files of heap are files of ours: we read a row that core has toasted as it is.  So
+ * a table becomes ours when its entry in the catalog, and its toast relation's, says
+ * so.  A row becomes ours when an update writes its first value of ours: from then on
+ * we look after the values that it keeps from before as well.
  */
 #include "postgres.h"
 
@@ -29,7 +29,10 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-/* Can this relation become ours?  Reports why not; false if there is nothing to do. */
+/*
+ * True if this relation can become ours.  Reports why not; false if there is nothing
+ * to do.
+ */
 static bool
 check_relation(Relation rel, bool is_partition)
 {

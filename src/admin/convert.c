@@ -1,23 +1,23 @@
 /*
  * convert.c
- *	  CALL sliced.convert(): values that are not stored as new ones would be are
- *	  stored anew, in small transactions, while others use the table.
+ *	  CALL sliced.convert(): stores values as new ones would be stored, in small
+ *	  transactions, while others use the table.
  *
- * Nothing is remembered beyond the call: a converted value passes for a new one, so
- * after a crash or a cancel another call goes on where this one was.
+ * We remember nothing beyond the call: a converted value passes for a new one, so
+ * after a crash or a cancel another call continues where this one was.
  *
- * Blocks are gone through in their order.  Those with rows that somebody has locked
- * are looked at again later.  Rows that others have moved meanwhile, to where we
- * had been already, have xids that began after us: further passes look for those.
+ * We go through the blocks in their order, and look again later at those with rows
+ * that others have locked.  Rows that others have moved to blocks behind us have xids
+ * that began after us: further passes look for those.
  *
- * Each transaction takes the lock that an UPDATE takes, so VACUUM can go on.  One
- * conversion of a table at a time is seen to by a lock that nobody else uses.
+ * Each transaction takes the lock that an UPDATE takes, so VACUUM can go on.  A lock
+ * that nothing else uses allows one conversion of a table at a time.
  *
- * They are serializable.  A row's new version is at another place, and whoever has
- * read the old one, in a serializable transaction, conflicts with whoever changes
- * the new one; core sees that by way of us, and only if we take part.  We read nothing
- * by our snapshot, so we are never what others must be rolled back for in vain but by
- * writing.
+ * The transactions are serializable.  A row's new version is at another place.  A
+ * serializable transaction that has read the old one conflicts with one that changes
+ * the new one.  Core sees that conflict only if our transaction is serializable too.
+ * We read nothing by our snapshot, so only our writes can make core roll back others
+ * in vain.
  */
 #include "postgres.h"
 
@@ -56,16 +56,16 @@
 
 typedef struct Conversion
 {
-	/* what was asked for */
-	double		max_rate;		/* bytes of values a second; 0: all there is */
+	/* the arguments */
+	double		max_rate;		/* bytes of values a second; 0: unlimited */
 	double		max_wait;		/* ms, in all, for rows that are locked */
 	double		max_dead;		/* part of the toast relation's rows; 0: any */
-	bool		top_level;		/* the statement itself: we can end its transactions */
+	bool		top_level;		/* called directly: we can end transactions */
 	MemoryContext mcxt;			/* lasts as long as the call */
 
 	/* the table */
 	Oid			relid;
-	bool		is_partition;	/* one of many: if it cannot be converted, others can */
+	bool		is_partition;	/* one of many: if it cannot be converted, skip it */
 	Oid			toastrelid;		/* as of the last transaction; may come and go */
 	char	   *name;
 	TimestampTz started;
@@ -78,9 +78,9 @@ typedef struct Conversion
 	/* the pass: all blocks, or those in the list */
 	BlockNumber *blocks;
 	BlockNumber nblocks;
-	TransactionId began;		/* whoever wrote before has an older xid, and has ended */
+	TransactionId began;		/* an earlier writer has an older xid, and has ended */
 
-	/* the blocks of the pass that have rows which others have locked */
+	/* the blocks of the pass with rows that others have locked */
 	BlockNumber *locked;
 	BlockNumber nlocked;
 	BlockNumber locked_room;
@@ -88,7 +88,7 @@ typedef struct Conversion
 
 /* ---- transactions ---- */
 
-/* End the transaction and begin another; statistics are sent if nobody above us has a say. */
+/* End the transaction and begin another.  Sends statistics if we are at top level. */
 static void
 next_transaction(Conversion *c)
 {
@@ -128,8 +128,8 @@ ms_since(TimestampTz start)
 /* ---- tables ---- */
 
 /*
- * Open the table, and lock it for the transaction.  Each transaction may find another
- * one under this OID.  NULL if it is a partition that has been dropped, or is not ours.
+ * Open the table, and lock it for the transaction.  The OID may name another table in
+ * each transaction.  NULL if it is a partition that has been dropped, or is not ours.
  */
 static Relation
 open_table(Conversion *c)
@@ -162,7 +162,7 @@ open_table(Conversion *c)
 	return rel;
 }
 
-/* Held by the session, it is released with an error as well.  False: a partition to leave out. */
+/* The session holds it, errors release it.  Returns false for a partition to skip. */
 static bool
 lock_conversion(Conversion *c)
 {
@@ -248,7 +248,7 @@ say_what_was_done(Conversion *c)
 
 /* ---- throttling ---- */
 
-/* Wait until VACUUM has caught up, if we are to leave no more dead rows than so many. */
+/* Wait until VACUUM has caught up, so that at most 'max_dead' of the rows are dead. */
 static void
 wait_for_vacuum(Conversion *c)
 {
@@ -286,11 +286,11 @@ throttle(Conversion *c, int64 raw, double ms)
 
 /* ---- passes ---- */
 
-/* Where a pass is. */
+/* How far a pass has come. */
 typedef struct Position
 {
 	BlockNumber i;				/* of its blocks */
-	OffsetNumber next;			/* row in there */
+	OffsetNumber next;			/* row in that block */
 	int			locked;			/* rows so far */
 } Position;
 
@@ -307,7 +307,7 @@ add_locked_block(Conversion *c, BlockNumber block)
 	c->locked[c->nlocked++] = block;
 }
 
-/* As many blocks as one transaction should take: by time, and by bytes. */
+/* Convert as many blocks as one transaction should take: by time, and by bytes. */
 static int64
 convert_blocks(Conversion *c, Relation rel, Position *at)
 {
@@ -353,7 +353,7 @@ remember_xid(Conversion *c, TransactionId xid)
 	f->own[f->nown++] = xid;
 }
 
-/* One transaction.  Functions in indexes are the owner's, and run as if he were here. */
+/* One transaction.  Functions in indexes run as the table's owner. */
 static void
 run_batch(Conversion *c, Position *at)
 {
@@ -393,7 +393,7 @@ run_batch(Conversion *c, Position *at)
 	if (raw > 0)
 	{
 		remember_xid(c, GetTopTransactionId());
-		/* what is lost in a crash is as it was, and will be converted again */
+		/* a transaction lost in a crash will be converted again */
 		(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_LOCAL, true, 0, false);
 	}
@@ -415,7 +415,7 @@ run_blocks(Conversion *c)
 	}
 }
 
-/* Look again at blocks with rows that were locked, for as long as that is worth. */
+/* Look again at blocks with rows that were locked, until 'max_wait' is used up. */
 static void
 look_again(Conversion *c)
 {
@@ -438,7 +438,7 @@ look_again(Conversion *c)
 	}
 }
 
-/* Forget the blocks that we have waited for enough: the next pass finds what they have now. */
+/* Go through all blocks, then again through those with rows that were locked. */
 static void
 run_pass(Conversion *c, int pass)
 {
@@ -498,7 +498,7 @@ convert_table(Conversion *c, Oid relid)
 
 /* ---- the procedure ---- */
 
-/* Is the procedure what the client has called, with nothing in between? */
+/* True if the client has called the procedure directly. */
 static bool
 is_top_level(FunctionCallInfo fcinfo)
 {
@@ -524,7 +524,7 @@ get_limit(FunctionCallInfo fcinfo, int n, const char *name, double by_default, d
 	return value;
 }
 
-/* The table, or the partitions of it that are ours. */
+/* The table, or those of its partitions that are ours. */
 static List *
 tables_to_convert(Oid relid, MemoryContext mcxt)
 {
@@ -583,7 +583,7 @@ sliced_convert(PG_FUNCTION_ARGS)
 	c.max_wait = get_limit(fcinfo, 2, "max_wait", 10, 1e9) * 1e3;
 	c.max_dead = get_limit(fcinfo, 3, "max_dead", 0, 1);
 
-	/* transactions end, but not what this is in */
+	/* our transactions end, but this context stays */
 	c.mcxt = AllocSetContextCreate(PortalContext, "sliced conversion", ALLOCSET_DEFAULT_SIZES);
 	if (!c.top_level)
 		SPI_connect_ext(SPI_OPT_NONATOMIC);

@@ -1,9 +1,9 @@
 /*
  * convert.h
- *	  Rows whose values are not stored as new ones would be are stored anew.
+ *	  Converts rows: stores their values as new ones would be stored.
  *
- * convert.c is the procedure: which tables, which blocks, one transaction after the
- * other.  convert_rows.c is what happens within one of them.
+ * convert.c is the procedure: it chooses tables and blocks, and runs one transaction
+ * after the other.  convert_rows.c does the work within one of them.
  */
 #ifndef SLICED_ADMIN_CONVERT_H
 #define SLICED_ADMIN_CONVERT_H
@@ -16,15 +16,15 @@
 #include "utils/rel.h"
 
 /*
- * What a backend says that converts a table, in its slot for progress.  Core's
- * commands have small numbers of their own, so its views do not show ours.
+ * The progress that a backend reports while it converts a table.  Core's commands
+ * have small numbers of their own, so its views do not show ours.
  */
 #define SLICED_PROGRESS_COMMAND		0x534C4344
 
 typedef enum SlicedProgress
 {
 	SLICED_PROGRESS_PHASE,		/* SlicedConvertPhase */
-	SLICED_PROGRESS_STARTED,	/* a timestamp, of the table */
+	SLICED_PROGRESS_STARTED,	/* a timestamp: start of this table */
 	SLICED_PROGRESS_PASS,		/* from 1 */
 	SLICED_PROGRESS_PASS_STARTED,
 	SLICED_PROGRESS_BLOCKS,		/* of this pass */
@@ -59,25 +59,26 @@ typedef struct SlicedConvertCounts
 /* Which rows to look at. */
 typedef struct SlicedConvertFilter
 {
-	TransactionId since;		/* those written by this transaction and later ones; or all */
-	TransactionId *own;			/* but not by these, which are ours, in their order */
+	TransactionId since;		/* those that this transaction and later ones wrote;
+								 * invalid: all */
+	TransactionId *own;			/* except those that we wrote ourselves, sorted */
 	int			nown;
 } SlicedConvertFilter;
 
-/* One transaction's work. */
+/* The work of one transaction. */
 typedef struct SlicedConvertBatch SlicedConvertBatch;
 
 /*
- * Begin, with a snapshot active that is kept until the end.  The caller has locked
- * 'rel', and sees to it that its functions run as its owner.
+ * Begin, with an active snapshot, which stays until the end.  The caller has locked
+ * 'rel', and makes its functions run as its owner.
  */
 extern SlicedConvertBatch *sliced_convert_begin(Relation rel, const SlicedConvertFilter *filter,
 												SlicedConvertCounts *counts);
 
 /*
- * Convert rows of a block from '*next' on, until more than 'max_raw' bytes of values are
- * converted in all by this batch; '*next' says where to go on, InvalidOffsetNumber if that was the last.
- * Returns how many rows were locked by others.
+ * Convert rows of a block from '*next' on, until this batch has converted more than
+ * 'max_raw' bytes of values.  '*next' is set to the row to continue with,
+ * InvalidOffsetNumber after the last.  Returns how many rows others had locked.
  */
 extern int	sliced_convert_block(SlicedConvertBatch *batch, BlockNumber block,
 								 OffsetNumber *next, int64 max_raw);

@@ -1,16 +1,17 @@
 /*
  * convert_rows.c
- *	  Converts rows: an update of each to itself, for which all is made anew that a
- *	  new row would have otherwise.
+ *	  Converts rows: updates each to itself, and stores anew all values that a new
+ *	  row would store otherwise.
  *
- * Nobody waits here, neither for rows nor for others' index entries, so there is no deadlock that
- * this is a part of.  A row is looked at while it is nobody else's: whoever deletes
- * it afterwards has an xid that our snapshot takes for running, so until the batch
- * ends VACUUM leaves its values alone, and gives its tid to no other row.
+ * We never wait, neither for rows nor for others' index entries, so we are part of no
+ * deadlock.  We look at a row while no other transaction has it.  A transaction that
+ * deletes it afterwards has an xid that our snapshot takes for running.  So until the
+ * batch ends, VACUUM leaves the row's values alone, and gives its tid to no other
+ * row.
  *
- * No column changes.  So what was unique stays so, and no index is asked (the
- * old version's entry, or ours, stands in the way of whoever else comes with the same key); no
- * trigger has anything to say, and no policy.
+ * No column changes.  So what was unique stays unique, and we do not ask the index:
+ * the old version's entry, or ours, blocks a session that inserts the same key.
+ * Triggers and policies have nothing to check.
  */
 #include "postgres.h"
 
@@ -43,7 +44,7 @@ struct SlicedConvertBatch
 	SlicedConvertCounts *counts;
 	Relation	toastrel;
 	ToastScan	ts;
-	MemoryContext mcxt;			/* of all this, scan included */
+	MemoryContext mcxt;			/* of the batch, scan included */
 	CommandId	cid;
 	int64		raw;			/* converted by this batch */
 	MemoryContext rows;			/* of a block's rows */
@@ -116,7 +117,10 @@ satisfies_predicate(SlicedConvertBatch *b, IndexInfo *info)
 	return ExecQual(info->ii_PredicateState, GetPerTupleExprContext(b->estate));
 }
 
-/* Entries for the new version of a row, 'tuple', which has the old one's values. */
+/*
+ * Insert entries for the new version of a row, 'tuple', which has the old one's
+ * values.
+ */
 static void
 insert_index_entries(SlicedConvertBatch *b, HeapTuple tuple, TU_UpdateIndexes which)
 {
@@ -138,7 +142,10 @@ insert_index_entries(SlicedConvertBatch *b, HeapTuple tuple, TU_UpdateIndexes wh
 			!satisfies_predicate(b, info))
 			continue;
 		FormIndexDatum(info, b->slot, b->estate, values, isnull);
-		/* the old version has the same entry: then the index looks for versions to remove */
+		/*
+		 * tells the index that the old version has the same entry, so it looks for
+		 * versions to remove
+		 */
 		index_insert(index, values, isnull, &tuple->t_self, b->rel, UNIQUE_CHECK_NO, true, info);
 	}
 	ExecClearTuple(b->slot);
@@ -148,9 +155,9 @@ insert_index_entries(SlicedConvertBatch *b, HeapTuple tuple, TU_UpdateIndexes wh
 /* ---- rows ---- */
 
 /*
- * Which columns of the row, as it is on disk, are to be written anew?  Returns the
- * length of their values, -1 if there are none.  '*core_bytes': as stored, of those
- * that are in core's format.
+ * Set 'anew' for the columns of the row, as it is on disk, to write anew.  Returns
+ * the length of their values, -1 if there are none.  '*core_bytes' is the stored size
+ * of those in core's format.
  */
 static int64
 find_old_values(SlicedConvertBatch *b, const Datum *values, const bool *isnull, bool *anew,
@@ -169,7 +176,7 @@ find_old_values(SlicedConvertBatch *b, const Datum *values, const bool *isnull, 
 		MemoryContext old;
 
 		anew[i] = false;
-		/* a value that is to be in its row, now, would perhaps not fit there */
+		/* a value that now has to be in its row might not fit there */
 		if (isnull[i] || att->attlen != -1 || att->attisdropped ||
 			att->attstorage == TYPSTORAGE_PLAIN || !VARATT_IS_EXTERNAL_ONDISK(value))
 			continue;
@@ -187,7 +194,7 @@ find_old_values(SlicedConvertBatch *b, const Datum *values, const bool *isnull, 
 	return raw;
 }
 
-/* Would decoders of the update, which sees no slices, have to see such values of the old row? */
+/* True if logical decoding needs the old row's large values. */
 static bool
 identity_is_decoded(Relation rel, HeapTuple row)
 {
@@ -195,7 +202,10 @@ identity_is_decoded(Relation rel, HeapTuple row)
 		!sliced_announces_values(rel) && (sliced_is_decoded(rel) || sliced_hides_slices(rel));
 }
 
-/* Convert a row, a copy of what is on disk.  True if somebody else has it. */
+/*
+ * Convert a row, a copy of what is on disk.  Returns true if another transaction has
+ * it.
+ */
 static bool
 convert_row(SlicedConvertBatch *b, HeapTuple row)
 {
@@ -235,7 +245,7 @@ convert_row(SlicedConvertBatch *b, HeapTuple row)
 		case TM_WouldBlock:
 			return true;
 		default:
-			/* it has another version now, or none */
+			/* the row has another version now, or is gone */
 			return false;
 	}
 	SLICED_STOP("convert.row-updated");
@@ -245,7 +255,7 @@ convert_row(SlicedConvertBatch *b, HeapTuple row)
 	b->raw += raw;
 	b->counts->rows++;
 	b->counts->raw += raw;
-	/* where a long row keeps its values within it, heapam deletes what core had outside */
+	/* if a long row takes its values inline, heapam deletes what core had outside */
 	b->counts->before += row->t_len + Max(sliced_bytes_deleted - deleted, core_bytes);
 	b->counts->after += row_length + sliced_bytes_inserted - inserted;
 	return false;
@@ -260,7 +270,7 @@ compare_xids(const void *a, const void *b)
 	return x == y ? 0 : TransactionIdPrecedes(x, y) ? -1 : 1;
 }
 
-/* Has the row been looked at before, in this place and state? */
+/* True if an earlier look has seen the row in this place and state. */
 static bool
 is_known(const SlicedConvertFilter *filter, HeapTupleHeader row)
 {
@@ -274,7 +284,7 @@ is_known(const SlicedConvertFilter *filter, HeapTupleHeader row)
 		bsearch(&xmin, filter->own, filter->nown, sizeof(TransactionId), compare_xids) != NULL;
 }
 
-/* Has the row, which is on disk, values in core's format? */
+/* True if the row, as it is on disk, has values in core's format. */
 static bool
 has_values_of_core(Relation rel, HeapTuple row)
 {
@@ -289,8 +299,8 @@ has_values_of_core(Relation rel, HeapTuple row)
 }
 
 /*
- * Copies of the block's rows that have values outside them, from 'first' on.  '*busy': the
- * places of those that somebody is just writing, if they need a second look.
+ * Copies of the block's rows that have values outside them, from 'first' on.  '*busy'
+ * gets the offsets of rows that others are just writing, if they need a second look.
  */
 static List *
 fetch_rows(SlicedConvertBatch *b, BlockNumber block, OffsetNumber first, List **busy)
@@ -347,7 +357,7 @@ sliced_convert_block(SlicedConvertBatch *b, BlockNumber block, OffsetNumber *nex
 	}
 	foreach(lc, busy)
 	{
-		/* those behind are found again */
+		/* those behind '*next' will be found again */
 		if (*next == InvalidOffsetNumber || lfirst_int(lc) < *next)
 			locked++;
 	}

@@ -1,6 +1,7 @@
 /*
  * kept_files.c
- *	  sliced.kept_files(), sliced.remove_kept_files(): files that decoders have still to read.
+ *	  sliced.kept_files(), sliced.remove_kept_files(): files that decoders still
+ *	  have to read.
  */
 #include "postgres.h"
 

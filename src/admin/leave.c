@@ -1,14 +1,14 @@
 /*
  * leave.c
- *	  Nobody drops the extension while tables are ours.
+ *	  Refuses to drop the extension while tables are ours.
  *
- * Tables depend on their access method, and that on the extension, so CASCADE
- * would drop every sliced table with its rows, and without CASCADE core's hint is to
- * use it.  An event trigger calls us first.  DROP OWNED drops the extension of a
- * role, and by CASCADE everybody's tables.  A table that somebody is about to make, of
- * which we see nothing yet, is waited for: he has locked the access method
- * (sliced_method_keep()).  All else that leads to the extension,
- * its schema or its functions, core refuses to drop.
+ * Tables depend on their access method, and that on the extension.  So CASCADE would
+ * drop every sliced table with its rows, and without CASCADE core's hint is to use
+ * it.  An event trigger calls us first.  DROP OWNED drops the extension of a role,
+ * and with CASCADE all users' tables.  We wait for a session that is about to make a
+ * table, which we do not see yet: it has locked the access method
+ * (sliced_method_keep()).  Core refuses to drop all else that leads to the extension,
+ * its schema or its functions.
  */
 #include "postgres.h"
 
@@ -36,7 +36,7 @@
 
 #define EXTENSION_NAME	"pg_sliced"
 
-/* So many tables are named, the others counted. */
+/* Name this many tables, and count the others. */
 #define NAMES	10
 
 static bool
@@ -75,7 +75,7 @@ by_name(const ListCell *a, const ListCell *b)
 	return strcmp(lfirst(a), lfirst(b));
 }
 
-/* The names of the tables that are ours, but for those of some roles. */
+/* The names of the tables that are ours, except those of some roles. */
 static List *
 find_tables(List *but_of)
 {
@@ -88,7 +88,7 @@ find_tables(List *but_of)
 
 	if (!OidIsValid(am))
 		return NIL;
-	/* nobody waits for those who may not drop the extension anyway */
+	/* a user who may not drop the extension need not wait */
 	if (has_privs_of_role(GetUserId(), extension_owner()))
 		LockDatabaseObject(AccessMethodRelationId, am, 0, AccessExclusiveLock);
 	rel = table_open(RelationRelationId, AccessShareLock);
@@ -177,14 +177,14 @@ sliced_before_drop(PG_FUNCTION_ARGS)
 	{
 		refuse_while_used(NIL);
 		warn_of_labels();
-		/* without the library nobody can read them */
+		/* without the library no decoder can read them */
 		sliced_kept_files_remove(true);
 	}
 	else if (IsA(command, DropOwnedStmt))
 	{
 		List	   *roles = roleSpecsToIds(((DropOwnedStmt *) command)->roles);
 
-		/* tables of theirs are meant to go */
+		/* tables of these roles go as well, so allow that */
 		if (list_member_oid(roles, extension_owner()))
 			refuse_while_used(roles);
 	}

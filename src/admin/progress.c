@@ -1,6 +1,7 @@
 /*
  * progress.c
- *	  How far conversions are: admin/convert.c says so where core's commands do.
+ *	  Shows the progress of conversions, which admin/convert.c reports where core's
+ *	  commands do.
  */
 #include "postgres.h"
 
@@ -32,7 +33,7 @@ sliced_conversions(PG_FUNCTION_ARGS)
 		if (backend == NULL || backend->st_procpid == 0 ||
 			(int) backend->st_progress_command != SLICED_PROGRESS_COMMAND)
 			continue;
-		/* as core's views of progress have it */
+		/* as in core's views of progress */
 		hidden = !has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) &&
 			!has_privs_of_role(GetUserId(), backend->st_userid);
 		values[0] = Int32GetDatum(backend->st_procpid);

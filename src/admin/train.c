@@ -1,6 +1,6 @@
 /*
  * train.c
- *	  sliced.train(): dictionaries at the user's wish.
+ *	  sliced.train(): trains dictionaries on request.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-/* Train for a column and show what came of it. */
+/* Train for a column and show the result. */
 static void
 train_and_show(ReturnSetInfo *rsinfo, Relation rel, int attno, const SlicedColumn *column)
 {
@@ -48,7 +48,7 @@ train_and_show(ReturnSetInfo *rsinfo, Relation rel, int attno, const SlicedColum
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* The column is named: why can it have no dictionary? */
+/* The user has named the column: report why it can have no dictionary. */
 static void
 complain_of_column(Relation rel, int attno)
 {
@@ -74,7 +74,7 @@ complain_of_column(Relation rel, int attno)
 			errhint("Use compression lz4 or zstd."));
 }
 
-/* 'column' may be NULL: all that can have one. */
+/* 'column_name' may be NULL: all columns that can have one. */
 static void
 train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
 {
@@ -85,7 +85,7 @@ train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
 				errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("column \"%s\" of relation \"%s\" does not exist", column_name,
 					   RelationGetRelationName(rel)));
-	/* what another session is adding decides what is worth it here */
+	/* wait for another session's dictionary, which decides what is worth it here */
 	sliced_own_lock_take(SLICED_LOCK_DIRECTORY, rel->rd_rel->reltoastrelid, true);
 	for (int attno = 1; attno <= RelationGetDescr(rel)->natts; attno++)
 	{
@@ -100,7 +100,11 @@ train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
 	}
 }
 
-/* Can the table have dictionaries?  Reports why not; false if it is one of many. */
+/*
+ * True if the table can have dictionaries.  Reports why not; just returns false for a
+ * partitioned table, a partition that is not ours, and a table without toast
+ * relation.
+ */
 static bool
 check_table(Relation rel, bool is_partition)
 {

@@ -2,9 +2,9 @@
  * dying.c
  *	  Row versions that are dead for new snapshots, and their values.
  *
- * Reading a value prunes the pages it is on, so it is of no use to test whether
- * all values of a version are there, and to read them later: they are read to
- * memory, all of them, before anything is done with the first.
+ * Reading a value prunes its pages, so a test whether all values of a version are
+ * there says nothing about a later read.  We read all of them into memory before we
+ * do anything with the first.
  */
 #include "postgres.h"
 

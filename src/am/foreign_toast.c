@@ -2,19 +2,19 @@
  * foreign_toast.c
  *	  Tables and toast relations that others have exchanged.
  *
- * Some tools copy a table and then exchange files and toast relations in the
- * catalogs, as pg_repack does.  The copy has the default access method, the table
- * keeps its own.  Two things can come of that.
+ * Some tools, pg_repack for one, copy a table and then exchange files and toast
+ * relations in the catalogs.  The copy has the default access method, the table keeps
+ * its own.  Two things can come of that.
  *
  * A table of ours gets a toast relation of heap's (a foreign one).  Core reads it
- * with heap's function, which knows core's chunks only.  So no slice may be
- * written there: new values go the core way (modify.c).  Slices may be in it
- * nevertheless, from versions that did not check; they are read here, before the
- * row gets to the executor.  VACUUM FULL and CLUSTER take the toast relation over
- * before they begin: files look the same, and our function reads both formats.
+ * with heap's function, which knows core's chunks only.  So we must not write slices
+ * there: new values go the core way (modify.c).  It may have slices nevertheless,
+ * from versions that did not check; we read them here, before the row gets to the
+ * executor.  VACUUM FULL and CLUSTER take the toast relation over before they begin:
+ * files look the same, and our function reads both formats.
  *
- * A table of heap's gets rows of ours. heap does not know the marker and would
- * copy their pointers into other tables.  Nobody calls us then, so we refuse the
+ * A table of heap's gets rows of ours.  heap does not know the marker and would copy
+ * their pointers into other tables.  Core does not call us then, so we refuse the
  * copy when it is created.
  */
 #include "postgres.h"
@@ -101,19 +101,22 @@ sliced_relation_set_am(Oid relid, Oid am)
 	table_close(pg_class, RowExclusiveLock);
 }
 
-/* Toast relations have no dependency on their access method: none needs to change. */
+/*
+ * Toast relations have no dependency on their access method, so pg_depend stays as it
+ * is.
+ */
 void
 sliced_toast_take_over(Relation rel)
 {
 	sliced_relation_set_am(rel->rd_rel->reltoastrelid, rel->rd_rel->relam);
-	/* so that whoever opens it from here on, we included, uses our functions */
+	/* so that it is opened with our functions from here on, by us too */
 	CommandCounterIncrement();
 	SLICED_STOP("take-over.done");
 }
 
 /*
- * Is this new table of ours the one into which pg_repack copies a table that is
- * not ours?  If so, return that table's name.
+ * If this new table of ours is the one into which pg_repack copies a table that is
+ * not ours, returns that table's name; NULL otherwise.
  */
 static char *
 table_to_be_repacked(Relation rel)
@@ -138,7 +141,7 @@ table_to_be_repacked(Relation rel)
 	return result;
 }
 
-/* A relation gets a file: is it one that we must refuse? */
+/* A relation gets a file.  Refuse the one of pg_repack's copy. */
 void
 sliced_new_file_check(Relation rel)
 {

@@ -13,14 +13,13 @@ extern void sliced_new_file_check(Relation rel);
 
 /*
  * The slot has a marked row, as it is on disk, of a table with a foreign toast
- * relation: give it the row with its values.
+ * relation.  Replace it by the row with its values.
  */
 extern void sliced_slot_flatten(Relation rel, TupleTableSlot *slot);
 
 /*
  * Make the table's toast relation, which is foreign, ours.  The caller has locked
- * both, so that nobody reads them, and nobody remembers their old state
- * afterwards.
+ * both, so no session reads them, and none remembers their old state afterwards.
  */
 extern void sliced_toast_take_over(Relation rel);
 

@@ -1,23 +1,23 @@
 /*
  * heap_bridge.c
- *	  Where heapam insists on heap.
+ *	  Makes our tables pass for heap's where heapam insists on that.
  *
- * Index builds: heap_getnext() refuses relations whose routine is not heap's.
- * So the routine is exchanged for as long as the scan takes.  The relcache may
- * rebuild the entry meanwhile (a concurrent GRANT is enough) and put our routine
- * back; a relcache callback exchanges it again.
+ * Index builds: heap_getnext() refuses relations whose routine is not heap's.  So we
+ * exchange the routine while the scan runs.  The relcache may rebuild the entry
+ * meanwhile (a concurrent GRANT is enough) and put our routine back; a relcache
+ * callback exchanges it again.
  *
- * A function in an index expression may run queries, though one that is really
- * IMMUTABLE does not, and they may be of this very table.  While they run it is
- * ours again: heap's scan would hand out rows as they are on disk, and copies of
- * these in other tables would be pointers to values that are not theirs.
+ * A function in an index expression may run queries of this very table, though one
+ * that is really IMMUTABLE does not.  While they run the table is ours again: heap's
+ * scan would hand out rows as they are on disk, and copies of these in other tables
+ * would point to values that are not theirs.
  *
- * Long rows: heapam calls core's toaster for rows longer than a quarter of a
- * page; how long it lets them be is a storage parameter of the table
- * (toast_tuple_target).  If the table does not set it, we put ours in its place
- * while heapam works on such a row.
+ * Long rows: heapam calls core's toaster for rows longer than a quarter of a page.
+ * The toaster shortens them to toast_tuple_target, a storage parameter of the table.
+ * If the table does not set it, we put ours in its place while heapam works on such a
+ * row.
  *
- * Nothing of this outlives an error.
+ * An error undoes all of this.
  */
 #include "postgres.h"
 

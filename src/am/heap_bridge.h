@@ -1,6 +1,6 @@
 /*
  * heap_bridge.h
- *	  Where heapam insists on heap.
+ *	  Makes our tables pass for heap's where heapam insists on that.
  */
 #ifndef SLICED_AM_HEAP_BRIDGE_H
 #define SLICED_AM_HEAP_BRIDGE_H
@@ -27,8 +27,8 @@ extern void sliced_bridge_enter(SlicedBridge *bridge, Relation rel);
 extern void sliced_bridge_leave(SlicedBridge *bridge);
 
 /*
- * For as long as somebody's query runs, all those relations are ours again; NULL if
- * there are none.  An error must lead to sliced_bridges_resume() as well.
+ * Make all those relations ours again while a query of a user's function runs; NULL
+ * if there are none.  An error must lead to sliced_bridges_resume() as well.
  */
 extern SlicedBridge *sliced_bridges_suspend(void);
 extern void sliced_bridges_resume(SlicedBridge *suspended);

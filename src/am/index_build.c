@@ -2,11 +2,11 @@
  * index_build.c
  *	  Builds of indexes that read long values.
  *
- * heapam decides which versions of rows get entries.  Some of those are dead for
- * new snapshots, and their values may be gone (dying.h).  So heapam is asked for
- * the places of the versions only, as if the index had their ctid for its column.
- * What the index wants of a version is computed here; a version without its
- * values, which nobody sees, gets no entry.
+ * heapam decides which versions of rows get entries.  Some of those are dead for new
+ * snapshots, and their values may be gone (dying.h).  So we ask heapam only for the
+ * places of the versions, as if ctid were the index's column, and compute here what
+ * the index wants of a version.  A version without its values, which no snapshot
+ * sees, gets no entry.
  */
 #include "postgres.h"
 
@@ -46,7 +46,7 @@ load_version(IndexBuild *b, ItemPointer tid)
 	if (!BufferIsValid(b->buffer) ||
 		BufferGetBlockNumber(b->buffer) != ItemPointerGetBlockNumber(tid))
 		b->buffer = ReleaseAndReadBuffer(b->buffer, b->rel, ItemPointerGetBlockNumber(tid));
-	/* heapam has a pin on the page and has just looked at it */
+	/* heapam has pinned the page and has just looked at it */
 	page = BufferGetPage(b->buffer);
 	lp = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
 	b->tuple.t_data = (HeapTupleHeader) PageGetItem(page, lp);
@@ -56,7 +56,7 @@ load_version(IndexBuild *b, ItemPointer tid)
 	ExecStoreBufferHeapTuple(&b->tuple, b->slot, b->buffer);
 }
 
-/* Has the version's deleter committed, or its inserter aborted? */
+/* True if the version's deleter has committed, or its inserter aborted. */
 static bool
 version_is_over(IndexBuild *b)
 {
@@ -69,7 +69,10 @@ version_is_over(IndexBuild *b)
 	return state == HEAPTUPLE_DEAD || state == HEAPTUPLE_RECENTLY_DEAD;
 }
 
-/* Fetch what the index reads of the version in the slot.  False if that is gone. */
+/*
+ * Fetch what the index reads of the version in the slot.  Returns false if the values
+ * are gone and so is the version.
+ */
 static bool
 fetch_values(IndexBuild *b)
 {
@@ -93,7 +96,7 @@ build_entry(Relation index, ItemPointer tid, Datum *ctid, bool *ctid_isnull, boo
 
 	ResetExprContext(b->econtext);
 	load_version(b, (ItemPointer) DatumGetPointer(ctid[0]));
-	/* some callers look at rows that others are changing; any might be dead by now */
+	/* some callers look at rows that others are changing; any may be dead by now */
 	if ((!alive || b->anyvisible) && !fetch_values(b))
 		return;
 	if (b->predicate != NULL && !ExecQual(b->predicate, b->econtext))
@@ -103,14 +106,17 @@ build_entry(Relation index, ItemPointer tid, Datum *ctid, bool *ctid_isnull, boo
 	b->callback(index, tid, values, isnull, alive, b->callback_state);
 }
 
-/* May the index need values that are not in their rows, of versions that are dead? */
+/*
+ * True if the index may need values outside their rows, of versions that are dead.
+ * '*columns' are the columns that it reads.
+ */
 static bool
 reads_dying_values(Relation rel, IndexInfo *info, bool anyvisible, Bitmapset **columns)
 {
 	*columns = NULL;
 	if (!OidIsValid(rel->rd_rel->reltoastrelid))
 		return false;
-	/* if not, the scan has a snapshot, and that keeps the values of what it sees */
+	/* the scan then has a snapshot, which keeps the values of the rows it sees */
 	if (info->ii_Concurrent && !anyvisible)
 		return false;
 	*columns = sliced_index_columns(rel, info);
@@ -157,7 +163,7 @@ sliced_index_build(Relation rel, Relation index, IndexInfo *info, bool allow_syn
 	if (BufferIsValid(b.buffer))
 		ReleaseBuffer(b.buffer);
 	FreeExecutorState(b.estate);
-	/* they were compiled for that state */
+	/* they were compiled for that executor state */
 	info->ii_ExpressionsState = NIL;
 	info->ii_PredicateState = NULL;
 	bms_free(b.columns);

@@ -1,15 +1,15 @@
 /*
  * modify.c
- *	  Rows on their way into the table, and their end.
+ *	  Inserts, updates and deletes of rows.
  *
  * When slices are written, relative to the row:
  *
- *	insert	slices first.  Nobody can find the row before, and a unique index on
+ *	insert	slices first.  No reader finds the row before, and a unique index on
  *			an expression may read it as soon as its index entry exists.
  *	update	row first, slices second, but still before this callback returns and
- *			thus before any index entry.  heap_update() is what decides whether
- *			there is an update at all: slices written before it would have to be
- *			taken back whenever a concurrent update wins.
+ *			thus before any index entry.  heap_update() decides whether there is
+ *			an update at all: we would have to take back slices written before it
+ *			whenever a concurrent update wins.
  *	delete	row first, for the same reason.
  *
  * The caller's slot keeps the raw values, from which index entries are made.
@@ -50,7 +50,7 @@ leave_work_context(MemoryContext work, MemoryContext old)
 	MemoryContextDelete(work);
 }
 
-/* Does heapam need to be kept from toasting this row, which we left inline? */
+/* True if heapam must not toast this row, which we left inline. */
 static inline bool
 is_long_inline_row(SlicedRowToast *rt)
 {
@@ -85,7 +85,7 @@ insert_rows(Relation rel, TupleTableSlot **slots, int nslots, bool any_long,
 	SLICED_OPTION_END();
 }
 
-/* An update, as core asks for it: which row, and how to go about it. */
+/* An update as core asks for it: the row, and how to update it. */
 typedef struct Update
 {
 	Relation	rel;
@@ -97,14 +97,17 @@ typedef struct Update
 	TM_FailureData *tmfd;
 	LockTupleMode *lockmode;
 	TU_UpdateIndexes *update_indexes;
-	const bool *anew;			/* NULL, or columns whose values are only written anew */
-	uint32	   *row_length;		/* with 'anew': of the new row, as stored */
+	const bool *anew;			/* NULL, or the columns to store anew, unchanged */
+	uint32	   *row_length;		/* with 'anew': length of the new row, as stored */
 } Update;
 
 static TM_Result
 update_row(const Update *u, HeapTuple newtup)
 {
-	/* what is only written anew is locked by now; heap_update() knows no way not to wait */
+	/*
+	 * a row that is stored anew is locked by now, and heap_update() supports only
+	 * waiting
+	 */
 	return heap_update(u->rel, u->tid, newtup, u->cid, u->options, u->crosscheck,
 					   u->wait || u->anew != NULL, u->tmfd, u->lockmode, u->update_indexes);
 }
@@ -123,7 +126,10 @@ update_toasted(const Update *u, SlicedRowToast *rt)
 	return result;
 }
 
-/* Must new values be stored as core stores them?  REPACK says what nobody decodes. */
+/*
+ * True if new values must be stored as core stores them.  Decoders do not see the
+ * rows that REPACK inserts.
+ */
 static bool
 is_core_way(Relation rel, uint32 options)
 {
@@ -131,9 +137,7 @@ is_core_way(Relation rel, uint32 options)
 		((options & HEAP_INSERT_NO_LOGICAL) == 0 && sliced_is_decoded(rel));
 }
 
-/*
- * Insert 'tuple', speculatively if 'spec_token' is not NULL.
- */
+/* Insert the row in 'slot', speculatively if 'spec_token' is not NULL. */
 static void
 insert_toasted(Relation rel, TupleTableSlot *slot, CommandId cid, uint32 options,
 			   BulkInsertState bistate, const uint32 *spec_token)
@@ -226,8 +230,8 @@ sliced_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 spe
 }
 
 /*
- * Rows that need toasting are inserted from slots of our own, which hold the
- * toasted rows; the slices of all of them go into the toast relation together.
+ * We insert rows that need toasting from slots of our own, which hold the toasted
+ * rows.  The slices of all of them go into the toast relation together.
  */
 void
 sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid,
@@ -300,9 +304,7 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 	leave_work_context(work, old);
 }
 
-/*
- * Update a row of ours, or one that becomes ours.
- */
+/* Update a row of ours, or a row that becomes ours. */
 static TM_Result
 update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 {
@@ -328,8 +330,8 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 		sliced_old_row_take(rel, u->tid);
 
 	/*
-	 * A pointer that stays is as good as in core for whoever decodes the row,
-	 * but new values have to be core's.
+	 * A decoder reads a pointer that stays as it does in core, but new values must be
+	 * core's.
 	 */
 	if (decoded && (rt.new_values != NIL || rt.changed_values != NIL))
 	{
@@ -344,7 +346,7 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	if (expose || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
 		sliced_old_row_expose(rel, u->tid, expose);
 
-	/* to decoders, a value that is only written anew has not changed */
+	/* to decoders, a value that is stored anew has not changed */
 	if (u->anew == NULL)
 		sliced_announcing_add(&announcing, &rt);
 	if (oldtup != NULL)
@@ -430,11 +432,12 @@ done:
 }
 
 /*
- * The update itself is logged for decoders, on all majors.  They find no slices, so they
- * take all pointers for values that have not changed.
+ * The update itself is logged for decoders, on all majors.  They find no slices, so
+ * they take every pointer for a value that has not changed.
  *
- * TABLE_UPDATE_NO_LOGICAL (19) would keep the update from them as well.  But decoders of
- * 19's beta releases pass such an update on without its row, and output plugins crash.
+ * TABLE_UPDATE_NO_LOGICAL (19) would keep the update from them as well.  But decoders
+ * of 19's beta releases pass such an update on without its row, and output plugins
+ * crash.
  */
 TM_Result
 sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup, const bool *anew,

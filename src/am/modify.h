@@ -1,6 +1,6 @@
 /*
  * modify.h
- *	  Rows on their way in, and their last way.
+ *	  Inserts, updates and deletes of rows.
  */
 #ifndef SLICED_AM_MODIFY_H
 #define SLICED_AM_MODIFY_H
@@ -26,12 +26,13 @@ extern TM_Result sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableS
 
 /*
  * Update a row to itself: values of the columns 'anew' are stored as new ones, though
- * nothing has changed.  'oldtup', as it is on disk, has been seen there under the active
- * snapshot, and its toast relation is ours.  Never waits: a row that others
- * have locked stays as it is (TM_WouldBlock), and so does one that only core can
- * store (TM_Invisible).  '*row_length': of the new version, as stored.  Decoders see an
- * update that changes no large value, and nothing of what is stored.  The row's identity,
- * if that is decoded, must not include such values.
+ * nothing has changed.  'oldtup' is the row as it is on disk; the caller has seen it
+ * there under the active snapshot, and its toast relation is ours.  Never waits: a
+ * row that others have locked stays as it is (TM_WouldBlock), and so does one that
+ * only core can store (TM_Invisible).  '*row_length' is set to the length of the new
+ * version, as stored.  Decoders see an update that changes no large value, and
+ * nothing of what is stored.  If the row's identity is decoded, it must not include
+ * such values.
  */
 extern TM_Result sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup,
 									const bool *anew, CommandId cid,

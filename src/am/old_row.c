@@ -2,30 +2,32 @@
  * old_row.c
  *	  The version of a row that an update or delete replaces.
  *
- * What heapam does with it depends on two bits of its header: the marker keeps core's
+ * Two bits of its header decide what heapam does with it: the marker keeps core's
  * toaster away from its values, HEAP_HASEXTERNAL makes heapam log its identity with
- * its values.  We set them where the row is.
+ * its values.  We set both in the row's page.
  *
  * The rule: only a transaction that has locked the row changes its header, or a
- * transaction that finds the row free.  A row whose header others may change is locked
- * before we look at it.  So its header stays as we saw it until heapam has done its work.
+ * transaction that finds the row free.  If others may change the header of a row, we
+ * lock the row before we look at it.  So its header stays as we saw it until heapam
+ * has done its work.
  *
- * Marked rows stay marked.  An error of heapam's leaves HEAP_HASEXTERNAL set where it was
- * set, and the next transaction that locks the row finds it.
+ * Marked rows stay marked.  If heapam raises an error, HEAP_HASEXTERNAL stays set
+ * where we set it, and the next transaction that locks the row finds it.
  *
  * Each change is logged as an image of the page: core has no record that would do.
  *
- * The old version of a row of core's that gets its first value of ours must be marked, or
- * heapam would call core's toaster.  To us a marked row of core's is the same row as before,
- * so a rollback may leave it marked.  To heap it is not the same.  So rows are marked only
- * after the table's adoption has committed (admin/adopt.c); the image of the page that we
- * log follows that commit in the WAL, so no crash keeps the mark and loses the adoption.
+ * The old version of a row of core's that gets its first value of ours must be
+ * marked, or heapam would call core's toaster.  To us a marked row of core's is the
+ * same row as before, so a rollback may leave it marked.  To heap it is not the same.
+ * So rows are marked only after the table's adoption has committed (admin/adopt.c);
+ * the image of the page that we log follows that commit in the WAL, so no crash keeps
+ * the mark and loses the adoption.
  *
  * An update or delete depends on whether the row is marked.  It locks a row of core's
- * before it looks.  Who marks a row holds its lock, and marks other rows of the page
- * only if no transaction has locked them.  So no row is marked between that look and
- * what heapam does.  Readers do not lock: a scan that may return the whole tuple copies
- * it first (scan.c).
+ * before it looks.  A transaction that marks a row holds its lock, and marks other
+ * rows of the page only if no transaction has locked them.  So no row is marked
+ * between that look and what heapam does.  Readers do not lock: a scan that may
+ * return the whole tuple copies it first (scan.c).
  */
 #include "postgres.h"
 
@@ -47,12 +49,12 @@
 /* ---- looking ---- */
 
 /*
- * Pin a page of the table.  Bulk updates and deletes come back to the page of
- * the row before, and mostly find it without a search.
+ * Pin a page of the table.  Bulk updates and deletes come back to the page of the row
+ * before, and mostly find it without a search.
  *
- * We remember only where to look: the buffer itself says which page it has.
- * Shared buffers say it by file and block, which is unique among them; but a
- * temporary table's file may have the number of another file.
+ * We remember only where to look: the buffer itself says which page it has.  Shared
+ * buffers say it by file and block, which are unique among them.  A temporary table's
+ * file may have the number of another file, so we do not remember local buffers.
  */
 static Buffer
 pin_page(Relation rel, BlockNumber block)
@@ -68,8 +70,8 @@ pin_page(Relation rel, BlockNumber block)
 }
 
 /*
- * A pin alone would not do: another session that was alone on the page a moment ago may
- * be pruning it.
+ * A pin alone would not do: another session that had the only pin a moment ago may
+ * still be pruning the page.
  */
 HeapTuple
 sliced_old_row_fetch(Relation rel, ItemPointer tid)
@@ -164,7 +166,7 @@ end_change(Relation rel, Buffer buffer)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Has this transaction changed the table's entry in pg_class? */
+/* True if this transaction has changed the table's entry in pg_class. */
 static bool
 catalog_entry_is_new(Relation rel)
 {
@@ -178,7 +180,10 @@ catalog_entry_is_new(Relation rel)
 	return result;
 }
 
-/* New values of a decoded transaction are core's, and so is its old row's identity. */
+/*
+ * A decoded transaction needs core's format for new values, and for the old row's
+ * identity.
+ */
 bool
 sliced_old_row_may_take(Relation rel, HeapTuple tuple, uint32 options)
 {
@@ -191,7 +196,7 @@ sliced_old_row_may_take(Relation rel, HeapTuple tuple, uint32 options)
 		  sliced_identity_needs_values(rel, tuple));
 }
 
-/* Is this a row of core's that is there for all, and that no transaction has locked? */
+/* True for a row of core's that all snapshots see and no transaction has locked. */
 static bool
 is_free_row_of_core(HeapTupleHeader row)
 {
@@ -199,7 +204,7 @@ is_free_row_of_core(HeapTupleHeader row)
 		HeapTupleHeaderXminCommitted(row) && (row->t_infomask & HEAP_XMAX_INVALID) != 0;
 }
 
-/* With all free rows marked at once, most pages are logged once and never again. */
+/* Marks all free rows at once, so most pages are logged once and never again. */
 void
 sliced_old_row_take(Relation rel, ItemPointer tid)
 {

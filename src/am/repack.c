@@ -2,11 +2,12 @@
  * repack.c
  *	  The copy of REPACK CONCURRENTLY.
  *
- * Others go on changing the old table meanwhile, so rows are copied as a query with
- * a snapshot sees them, and inserted as new ones: there are no versions to keep
- * together, and values get new ids in the toast relation of the new table, which the
- * table will keep.  Core then decodes what others have changed, and repeats it through
- * our callbacks.  Nothing of all this is to be decoded in turn (HEAP_INSERT_NO_LOGICAL).
+ * Other sessions go on changing the old table meanwhile.  So we copy rows as a query
+ * with a snapshot sees them, and insert them as new ones.  There are no versions to
+ * keep together, and values get new ids in the toast relation of the new table, which
+ * the table will keep.  Core then decodes what others have changed, and repeats it
+ * through our callbacks.  Decoders see nothing of all this in turn
+ * (HEAP_INSERT_NO_LOGICAL).
  */
 #include "postgres.h"
 
@@ -31,7 +32,7 @@ typedef struct Copy
 	int64		nwritten;
 } Copy;
 
-/* The tuple may have its pointers marked or not: they say themselves whose they are. */
+/* The tuple may be marked or not: each pointer says itself whether it is ours. */
 static void
 copy_visible_row(Copy *c, HeapTuple tuple)
 {

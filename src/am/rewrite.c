@@ -2,25 +2,24 @@
  * rewrite.c
  *	  VACUUM FULL and CLUSTER.
  *
- * heap's own function would hand every long row to core's toaster and so turn
- * the table into core's format.  This one reads the old table with heap's
- * visibility rules, toasts every row anew with the settings its columns have
- * now, and leaves the rest to heap's rewrite module, which keeps update chains
- * together.  Rows that core had toasted become ours on the way: what is
- * rewritten is never decoded.
+ * heap's own function would hand every long row to core's toaster and so turn the
+ * table into core's format.  This one reads the old table with heap's visibility
+ * rules, toasts every row anew with the settings its columns have now, and leaves the
+ * rest to heap's rewrite module, which keeps update chains together.  Rows that core
+ * had toasted become ours on the way: decoders never see rewritten rows.
  *
- * Where core is going to exchange the contents of the two toast relations
- * (rd_toastoid), values keep their ids.  Versions of one row that share a value
- * then share it in the new table: the first one writes it.
+ * If core will exchange the contents of the two toast relations (rd_toastoid), values
+ * keep their ids.  Versions of one row that share a value then share it in the new
+ * table: the first one writes it.
  *
  * Versions that are dead for new snapshots, still visible to some old ones, are
- * copied with their values.  Nobody will delete those values when the versions
- * go, so we delete them at the end: whoever still sees such a version reads
- * deleted slices as well.  A subtransaction deletes them, because the xid must not be
- * the one that wrote them.  VACUUM takes it that nobody saw a row that one xid both
- * wrote and deleted, so a standby would not wait for readers of the version.
- * The values of some such versions are gone already; so are the versions then, for
- * everybody (dying.h).
+ * copied with their values.  No transaction will delete those values when the
+ * versions go, so we delete them at the end: a snapshot that still sees such a
+ * version reads deleted slices as well.  A subtransaction deletes them, because the
+ * xid must not be the one that wrote them.  VACUUM assumes that no snapshot saw a row
+ * that one xid both wrote and deleted, so a standby would not wait for readers of the
+ * version.  Some such versions have lost values already.  No snapshot sees those
+ * (dying.h), so we leave them out.
  */
 #include "postgres.h"
 
@@ -64,9 +63,9 @@ typedef struct Rewrite
 	Datum	   *values;
 	bool	   *isnull;
 	Oid		   *keep_ids;
-	Bitmapset  *sort_columns;	/* with long values, that sorting reads */
+	Bitmapset  *sort_columns;	/* with long values, read by sorting */
 	HTAB	   *dying_rows;		/* by ItemPointerData: versions that are not live */
-	HTAB	   *dying_values;	/* by Oid: what only such versions have */
+	HTAB	   *dying_values;	/* by Oid: values that only such versions have */
 	bool		core_dying;		/* core has toasted such a version */
 	TransactionId oldest_xmin;
 	double		num_tuples;
@@ -75,8 +74,8 @@ typedef struct Rewrite
 } Rewrite;
 
 /*
- * Which value ids go with the row into the new table?  Leaves what the row's
- * columns contain in rw->values.
+ * Split the row into rw->values, and set rw->keep_ids to the value ids that go with
+ * it into the new table.
  */
 static void
 take_apart(Rewrite *rw, HeapTuple tuple, TupleDesc tuple_desc)
@@ -105,8 +104,8 @@ take_apart(Rewrite *rw, HeapTuple tuple, TupleDesc tuple_desc)
 
 /*
  * Write the new values of a row, except what another version of it has brought
- * already: a value that grew has one id in all versions, and a shorter one is the
- * beginning of a longer one.
+ * already: a value that grew has one id in all versions, and the shorter version is a
+ * prefix of the longer.
  */
 static void
 write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
@@ -138,9 +137,8 @@ write_values(Rewrite *rw, SlicedRowToast *rt, bool dying)
 }
 
 /*
- * Hand the row to the rewrite module.  It may store others along with it, whose
- * place in their update chains is now known.  Without a row, store all that are
- * left.
+ * Hand the row to the rewrite module.  It may store other rows with it, once it knows
+ * their place in their update chains.  Without a row, store all rows that are left.
  */
 static void
 put_row(Rewrite *rw, HeapTuple tuple, HeapTuple copy)
@@ -154,8 +152,8 @@ put_row(Rewrite *rw, HeapTuple tuple, HeapTuple copy)
 }
 
 /*
- * A version that was counted as recently dead is dead.  So is its predecessor, if
- * there is one that waits to be stored.
+ * A version that was counted as recently dead is dead.  So is its predecessor, if one
+ * waits to be stored.
  */
 static void
 drop_row(Rewrite *rw, HeapTuple tuple)
@@ -171,8 +169,9 @@ drop_row(Rewrite *rw, HeapTuple tuple)
 
 /*
  * The columns of the row are in rw->values.  If its values might go at any moment,
- * fetch those of some columns (NULL: all).  False if one has gone: nobody sees the
- * row.  None goes before the row's deleter has committed, and that may be us.
+ * fetch those of 'columns' (NULL: all).  Returns false if one has gone: no snapshot
+ * sees the row.  No value goes before the row's deleter has committed, and that may
+ * be us.
  */
 static bool
 fetch_dying_values(Rewrite *rw, HeapTuple tuple, const Bitmapset *columns)
@@ -185,8 +184,8 @@ fetch_dying_values(Rewrite *rw, HeapTuple tuple, const Bitmapset *columns)
 }
 
 /*
- * Let pointers in memory stand for values that were fetched.  Together they might
- * be too long for a tuple.
+ * Let pointers in memory stand for the fetched values.  Together these might be too
+ * long for a tuple.
  */
 static void
 refer_to_fetched_values(Rewrite *rw, const Datum *before)
@@ -203,7 +202,10 @@ refer_to_fetched_values(Rewrite *rw, const Datum *before)
 		}
 }
 
-/* The row as it goes to the rewrite module, its values written; NULL if nobody sees it. */
+/*
+ * Returns the row as the rewrite module gets it, with its values written; NULL if no
+ * snapshot sees it.
+ */
 static HeapTuple
 toast_row(Rewrite *rw, HeapTuple tuple)
 {
@@ -232,8 +234,7 @@ toast_row(Rewrite *rw, HeapTuple tuple)
 	SLICED_STOP("rewrite.values-handed-over");
 
 	/*
-	 * Core keeps ids as well; but a value that another version of the row has in our
-	 * format cannot be shared.
+	 * core keeps ids, but cannot share a value that another version has in our format
 	 */
 	if (rt.core_way)
 	{
@@ -259,8 +260,8 @@ copy_row(Rewrite *rw, HeapTuple tuple)
 }
 
 /*
- * Hand the row to the sort, with the values by which it is sorted in it if they
- * might go before it is copied.
+ * Hand the row to the sort.  If the values it is sorted by might go before it is
+ * copied, put them into it.
  */
 static void
 sort_row(Rewrite *rw, Tuplesortstate *sort, HeapTuple tuple)
@@ -287,15 +288,13 @@ sort_row(Rewrite *rw, Tuplesortstate *sort, HeapTuple tuple)
 	MemoryContextReset(rw->row_mcxt);
 }
 
-/*
- * Must the row go into the new table?  Tells the rewrite module if not.
- */
+/* Returns whether the row goes into the new table.  Tells the rewrite module if not. */
 static bool
 row_survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 {
 	HTSV_Result state;
 
-	/* so that hint bits are set, at which the rewrite module looks */
+	/* sets hint bits, which the rewrite module reads */
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	state = HeapTupleSatisfiesVacuum(tuple, rw->oldest_xmin, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
@@ -306,7 +305,7 @@ row_survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 			rw->tups_vacuumed++;
 			if (rewrite_heap_dead_tuple(rw->heap, tuple))
 			{
-				/* so its predecessor, counted as recently dead, is dead too */
+				/* its predecessor, counted as recently dead, is dead too */
 				rw->tups_vacuumed++;
 				rw->tups_recently_dead--;
 			}
@@ -428,8 +427,8 @@ copy_sorted(Rewrite *rw, Tuplesortstate *sort)
 }
 
 /*
- * Copy all rows.  The old table passes for heap's meanwhile: we want the tuples
- * as they are on disk.
+ * Copy all rows.  Meanwhile the old table passes for heap's, so that we get the
+ * tuples as they are on disk.
  */
 static void
 copy_table(Rewrite *rw, Relation index, bool use_sort)
@@ -456,7 +455,7 @@ copy_table(Rewrite *rw, Relation index, bool use_sort)
 }
 
 /*
- * Core chose the ids of what it toasted, so look for dying versions of its kind
+ * Core chose the ids of the values it toasted, so look for dying versions of core's
  * in the new table.  They share no value with any other version.
  */
 static void
@@ -505,7 +504,7 @@ delete_dying_values(Rewrite *rw)
 		ids = lappend_oid(ids, *valueid);
 	if (ids == NIL)
 		return;
-	/* they were written by this command, which does not see them yet */
+	/* this command wrote them, and does not see them yet */
 	CommandCounterIncrement();
 	SLICED_STOP("rewrite.before-dying-values");
 	BeginInternalSubTransaction(NULL);
@@ -549,14 +548,16 @@ sliced_relation_copy_for_cluster(Relation oldrel, Relation newrel, Relation inde
 										ALLOCSET_DEFAULT_SIZES);
 	rw.dying_rows = make_set("sliced dying rows", sizeof(ItemPointerData));
 	rw.dying_values = make_set("sliced dying values", sizeof(Oid));
-	/* the contents of a foreign toast relation could not be exchanged for those of ours */
+	/*
+	 * core cannot exchange the contents of a foreign toast relation for those of ours
+	 */
 	if (OidIsValid(newrel->rd_toastoid) && sliced_toast_is_foreign(oldrel))
 		sliced_toast_take_over(oldrel);
 	SLICED_STOP("rewrite.before-begin");
 	rw.heap = begin_heap_rewrite(oldrel, newrel, oldest_xmin, *xid_cutoff, *multi_cutoff);
 	if (OidIsValid(newrel->rd_rel->reltoastrelid))
 	{
-		/* like core, keep what is rewritten from being decoded */
+		/* like core, hide rewritten rows from decoders */
 		rw.writer = sliced_writer_open(newrel->rd_rel->reltoastrelid, 0,
 									   RelationIsLogicallyLogged(oldrel));
 		if (OidIsValid(newrel->rd_toastoid))

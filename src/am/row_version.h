@@ -1,6 +1,6 @@
 /*
  * row_version.h
- *	  What says of a tuple which row version it is.
+ *	  The parts of a tuple that say which row version it is.
  */
 #ifndef SLICED_AM_ROW_VERSION_H
 #define SLICED_AM_ROW_VERSION_H
@@ -9,10 +9,7 @@
 
 #include "access/htup_details.h"
 
-/*
- * heapam has stored 'stored' in place of 'tuple': make the two one and the same row
- * version.
- */
+/* heapam has stored 'stored' in place of 'tuple': make 'tuple' the same row version. */
 static inline void
 sliced_become_version(HeapTuple tuple, HeapTuple stored)
 {

@@ -1,26 +1,26 @@
 /*
  * scan.c
- *	  Rows on their way out of the table.
+ *	  Reads rows of the table: scans, fetches by index or ctid, locks.
  *
- * On disk, a row with values of ours bears the marker instead of
- * HEAP_HASEXTERNAL.  A tuple that others get as a whole must bear the flag, or
- * INSERT INTO other SELECT * FROM ours would copy the pointers instead of the
- * values.  So each callback that fills a slot lets heap do its work and then
- * looks at the tuple: if it is marked, the slot gets a copy of its own with the
- * flag set.  So does a row of core's, which has the flag: somebody may mark it at any
- * moment (adopt.c), he who reads it included.
+ * On disk, a row with values of ours bears the marker instead of HEAP_HASEXTERNAL.  A
+ * tuple that others get as a whole must bear the flag, or INSERT INTO other SELECT *
+ * FROM ours would copy the pointers instead of the values.  So each callback that
+ * fills a slot lets heap do its work and then looks at the tuple: if it is marked,
+ * the slot gets a copy of its own with the flag set.  The slot gets a copy of a row
+ * of core's with values outside, too: it has the flag, but any session, the reader's
+ * included, may mark it at any moment (adopt.c).
  *
- * But most queries take columns from the slot, never the tuple.  The slots of
- * their scans say so (am/slot.h): nobody looks, and the tuple stays.
+ * But most queries take columns from the slot, never the tuple.  The slots of their
+ * scans say so (am/slot.h): we do not look at the tuple, and it stays in its buffer.
  *
- * Looking fetches a cache line per row, in vain if no tuple is marked.  So
- * sequential scans find out first whether the toast relation is empty; if it is,
- * they never look.
+ * Looking fetches a cache line per row, in vain if no tuple is marked.  So sequential
+ * scans find out first whether the toast relation is empty; if it is, they never
+ * look.
  *
- * Slots of our own could do this only when a tuple is taken out of them, and
- * save the copy.  But heapam and the executor recognise their slots by address,
- * so heapam would have to be called with the address exchanged, and JIT would
- * no longer compile the deforming of any row of any of our tables.
+ * Slots of our own could make the copy only when a tuple is taken out of them, and
+ * mostly save it.  But heapam and the executor recognise their slots by address, so
+ * we would have to exchange the address whenever we call heapam, and JIT would no
+ * longer compile the deforming of any row of any of our tables.
  */
 #include "postgres.h"
 
@@ -44,7 +44,7 @@
 #include "storage/procarray.h"
 #include "store/reader.h"
 
-/* In rs_flags: no row that this scan returns can be marked. */
+/* In rs_flags: this scan returns no marked rows. */
 #define SO_NO_MARKED_ROWS	((uint32) 1 << 31)
 
 static pg_noinline void
@@ -56,7 +56,7 @@ replace_by_flagged_copy(Relation rel, TupleTableSlot *slot)
 		sliced_slot_flatten(rel, slot);
 }
 
-/* The slot has just been filled by heap. */
+/* heap has just filled the slot. */
 static inline void
 restore_flag(Relation rel, TupleTableSlot *slot)
 {
@@ -126,10 +126,9 @@ wait_for_slices(Relation rel, HeapTuple tuple)
 }
 
 /*
- * A caller that scans with a dirty snapshot looks for a row, remembers its ctid,
- * and locks the row, which fetches it again.  A copy would lose the ctid on the
- * way (ExecCopySlot() passes on only that of a tuple in a buffer), so the caller
- * gets no copy.
+ * A caller that scans with a dirty snapshot looks for a row, remembers its ctid, and
+ * locks the row, which fetches it again.  ExecCopySlot() passes on the ctid only of a
+ * tuple in a buffer, so a copy would lose it, and this caller gets no copy.
  */
 static inline bool
 ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
@@ -144,8 +143,9 @@ ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
 }
 
 /*
- * Every row with values outside it, visible to a snapshot taken before now, has
- * rows in the toast relation that nobody can have removed.
+ * True if the toast relation has no rows.  A row with values outside it that is
+ * visible to a snapshot taken before now has rows in the toast relation, and no
+ * session can have removed them.
  */
 static bool
 has_no_values(Relation rel, Snapshot snapshot, BlockNumber nblocks)
@@ -169,7 +169,7 @@ sliced_scan_begin(Relation rel, Snapshot snapshot, int nkeys, struct ScanKeyData
 {
 	TableScanDesc scan;
 
-	/* page by page, heap removes rows that are dead */
+	/* page by page, heap would remove dead rows */
 	if (sliced_is_retained(rel))
 		flags &= ~SO_ALLOW_PAGEMODE;
 	scan = heap_beginscan(rel, snapshot, nkeys, key, pscan, flags);
@@ -181,7 +181,7 @@ sliced_scan_begin(Relation rel, Snapshot snapshot, int nkeys, struct ScanKeyData
 }
 
 /*
- * When ANALYZE has seen enough of the table, it is time to look after dictionaries, and after
+ * When ANALYZE has seen enough of the table, we look after dictionaries, and after
  * files that decoders no longer need.
  */
 static void
@@ -197,7 +197,9 @@ sliced_scan_end(TableScanDesc scan)
 	sliced_kept_files_sweep();
 }
 
-/* A function by itself: for most rows its caller then just jumps to heap's function. */
+/*
+ * A function of its own: for most rows its caller then just jumps to heap's function.
+ */
 static pg_noinline bool
 next_flagged(TableScanDesc scan, ScanDirection direction, TupleTableSlot *slot)
 {
@@ -225,7 +227,10 @@ sliced_scan_getnextslot_tidrange(TableScanDesc scan, ScanDirection direction,
 	return true;
 }
 
-/* By heap, which removes dead rows of the page, and says which rows nobody needs. */
+/*
+ * Fetches by heap, which also removes dead rows of the page and says which rows are
+ * dead to all.
+ */
 static bool
 heap_index_fetch(struct IndexFetchTableData *scan, ItemPointer tid, Snapshot snapshot,
 				 TupleTableSlot *slot, bool *call_again, bool *all_dead)
@@ -270,8 +275,8 @@ sliced_tuple_fetch_row_version(Relation rel, ItemPointer tid, Snapshot snapshot,
 }
 
 /*
- * heap looks at the tuple in its buffer; a slot with a copy has lost it, so
- * fetch the row again.
+ * heap looks at the tuple in its buffer.  A slot with a copy no longer has the
+ * buffer, so fetch the row again.
  */
 static bool
 sliced_tuple_satisfies_snapshot(Relation rel, TupleTableSlot *slot, Snapshot snapshot)

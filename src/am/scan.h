@@ -1,6 +1,6 @@
 /*
  * scan.h
- *	  Rows on their way out.
+ *	  Reads rows of the table.
  */
 #ifndef SLICED_AM_SCAN_H
 #define SLICED_AM_SCAN_H
@@ -11,10 +11,10 @@
 
 extern void sliced_scan_callbacks(TableAmRoutine *routine);
 
-/* Has the slot that heap has filled a marked row?  Then flag it, in a copy. */
+/* If heap has put a row with values outside into the slot, flag it, in a copy. */
 extern void sliced_flag_row(Relation rel, TupleTableSlot *slot);
 
-/* The same in a scan: not if only columns are taken from the slot. */
+/* The same in a scan: nothing to do if only columns are taken from the slot. */
 extern void sliced_flag_scanned_row(TableScanDesc scan, TupleTableSlot *slot);
 
 #endif

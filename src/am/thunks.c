@@ -1,10 +1,10 @@
 /*
  * thunks.c
- *	  Callbacks whose arguments are not the same in all majors.
+ *	  Callbacks whose arguments differ between majors.
  *
- * Our callbacks have the arguments of the newest major (am.h).  For older ones they
- * are called by functions here that have the older ones' arguments.  Callbacks that
- * only look at what heap's have done are here altogether.
+ * Our callbacks have the arguments of the newest major (modify.h, rewrite.h).  On
+ * older majors, functions here take the older arguments and call them.  Callbacks
+ * that only look at what heap's have done are here altogether.
  */
 #include "postgres.h"
 
@@ -68,7 +68,7 @@ thunk_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId cid
 	TM_Result	result = sliced_tuple_update(rel, otid, slot, cid, 0, snapshot, crosscheck,
 											 wait, tmfd, lockmode, &which);
 
-	/* as a bool: any indexes at all */
+	/* as a bool: true if any index needs an entry */
 	*update_indexes = which;
 	return result;
 }

@@ -1,6 +1,6 @@
 /*
  * announce.c
- *	  What decoders are told of values: where they are.
+ *	  Tells decoders where values are.
  */
 #include "postgres.h"
 
@@ -64,8 +64,8 @@ sliced_announcing_add(SlicedAnnouncing *a, const SlicedRowToast *rt)
 }
 
 /*
- * heapam logs the old row as it is, if all of it is its identity.  Of a key it fetches the
- * values, whatever the header says.
+ * If the whole row is its identity, heapam logs it as it is.  Of a key it fetches the
+ * values, regardless of the header.
  */
 void
 sliced_announcing_add_old(SlicedAnnouncing *a, HeapTuple oldtup)
@@ -82,7 +82,8 @@ sliced_announcing_add_old(SlicedAnnouncing *a, HeapTuple oldtup)
 }
 
 /*
- * As LogLogicalMessage() does, with a prefix that it would not write.
+ * As LogLogicalMessage() does, with a prefix that LogLogicalMessage() would not
+ * write.
  */
 static void
 log_message(const SlicedToastFile *file, const StringInfo values)

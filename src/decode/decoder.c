@@ -2,22 +2,24 @@
  * decoder.c
  *	  Gives values of ours to output plugins.
  *
- * Core's decoder collects the changes of a transaction, with rows as they are on disk, and
- * passes them to an output plugin.  We join it at three places.
+ * Core's decoder collects the changes of a transaction, with rows as they are on
+ * disk, and passes them to an output plugin.  We join it at three places.
  *
- * The WAL: the function for logical messages is exchanged for ours, which queues
- * announcements (decode/announce.h) so that no stream ends between one and its rows, and leaves
- * all other messages to core's.
+ * The WAL: we exchange the function for logical messages for ours, which queues
+ * announcements (decode/announce.h) so that no stream ends between one and its rows,
+ * and leaves all other messages to core's.
  *
  * Messages on their way to the plugin: announcements end here, in a list.
  *
  * Changes on their way to the plugin: pointers to announced values become pointers to
- * objects that read the value when somebody wants its bytes.  A plugin that does not look
- * at a row, or a column, makes nobody read it; nothing is kept, and nothing spilled.
- * Pointers that nobody announced are of values that have not changed, and stay, as core's do.
+ * objects that read the value when the plugin wants its bytes.  If it does not look
+ * at a row, or a column, we read nothing; we keep nothing, and spill nothing.
+ * Pointers without an announcement are of values that have not changed, and stay, as
+ * core's do.
  *
- * An announcement tells of the file, so nobody looks for it in the catalogs of either time.
- * The value is there: its rows stay as long as decoders may want them (decode/retention.c).
+ * An announcement names the file, so we do not look for it in the catalogs of either
+ * time.  The value is there: its rows stay as long as decoders may want them
+ * (decode/retention.c).
  */
 #include "postgres.h"
 
@@ -43,8 +45,8 @@
 #include "utils/rel.h"
 
 /*
- * What is queued: an announcement, behind a number that only this process knows, so that no
- * message of a user's passes for one.
+ * The queued bytes: a number that only this process knows, so that no user's message
+ * passes for an announcement, and then the announcement.
  */
 static uint64 secret = 0;
 
@@ -58,7 +60,7 @@ static ReorderBufferMessageCB core_message;
 static ReorderBufferStreamMessageCB core_stream_message;
 static ReorderBufferBeginPrepareCB core_begin_prepare;
 
-/* ---- what has been announced ---- */
+/* ---- announced values ---- */
 
 typedef struct Known
 {
@@ -69,11 +71,11 @@ typedef struct Known
 /* Values of the rows that come next, in the order of rows. */
 static struct
 {
-	TransactionId xid;			/* the transaction, at the top */
+	TransactionId xid;			/* the top-level transaction */
 	Known	   *values;
 	int			n;
 	int			room;
-	int			next;			/* the one after that found last */
+	int			next;			/* the one after the last that was found */
 }			known;
 
 static ReorderBufferTXN *
@@ -112,7 +114,7 @@ known_add(ReorderBufferTXN *txn, const SlicedAnnouncement *announcement, int n)
 	}
 }
 
-/* The value of this pointer, if it was announced.  Mostly it is the next one. */
+/* The value of this pointer, if it was announced; usually the next one in the list. */
 static const Known *
 known_find(const struct varatt_external *ptr, bool is_old)
 {
@@ -132,14 +134,14 @@ known_find(const struct varatt_external *ptr, bool is_old)
 	return NULL;
 }
 
-/* ---- values that are read when somebody wants them ---- */
+/* ---- values that are read when needed ---- */
 
 typedef struct Value
 {
 	ExpandedObjectHeader hdr;
 	Known		known;
 	Relation	rel;
-	ReorderBufferTXN *txn;		/* of the change, a subtransaction perhaps */
+	ReorderBufferTXN *txn;		/* of the change; may be a subtransaction */
 	bool		may_come;		/* its slices may not be written yet */
 } Value;
 
@@ -161,11 +163,13 @@ is_aborted(TransactionId xid)
 }
 
 /*
- * Read it, now, or when the transaction has written it: an update writes the row first.
+ * Read the value, now or when the transaction has written it: an update writes the
+ * row first.
  *
- * Nothing keeps VACUUM and others from using a page of the index for something else while we
- * are on our way to it: of who decodes, core counts the slot, but no snapshot.  Then we come to
- * a wrong page, and find nothing there.  So what is missing is looked for again.
+ * While we are on our way to a page of the index, VACUUM and others may use the page
+ * for something else: for a decoder, core counts the slot but no snapshot.  Then we
+ * come to a wrong page, and find nothing there.  So we look again for what is
+ * missing.
  */
 static SlicedDamage
 read_in_time(const Value *value, const struct varatt_external *ptr, char *dest)
@@ -194,13 +198,17 @@ add_context(void *arg)
 }
 
 /*
- * What a transaction that has aborted meanwhile has written may be gone, the file as well,
- * and something else in its place.  Core takes this error for what it is.
+ * The slices of a transaction that has aborted meanwhile may be gone, even the file,
+ * and something else may be in their place.  Core recognises this error as such an
+ * abort.
  */
 pg_noreturn static void
 report_aborted(const Value *value)
 {
-	/* of a prepared transaction core still passes on that it was prepared, if it knows */
+	/*
+	 * if core knows of the abort, it still passes on that the transaction was
+	 * prepared
+	 */
 	if (value->txn->txn_flags & RBTXN_IS_PREPARED)
 		sliced_set_aborted(top_of(value->txn));
 	ereport(ERROR,
@@ -218,7 +226,7 @@ value_read(const Value *value, const struct varatt_external *ptr, char *dest)
 	ErrorContextCallback context = {error_context_stack, add_context, unconstify(Value *, value)};
 	volatile SlicedDamage damage = SLICED_SOUND;
 
-	/* core watches over reads of catalogs by this */
+	/* core checks reads of catalogs by this; we check for aborts ourselves */
 	CheckXidAlive = InvalidTransactionId;
 	sliced_toast_file_enter(&value->known.file);
 	error_context_stack = &context;
@@ -242,7 +250,7 @@ value_read(const Value *value, const struct varatt_external *ptr, char *dest)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 
-	/* only now: it may have been aborted while we read */
+	/* not earlier: the transaction may have aborted while we read */
 	if (is_aborted(value->txn->xid))
 		report_aborted(value);
 	if (damage != SLICED_SOUND)
@@ -300,7 +308,7 @@ value_flatten_into(ExpandedObjectHeader *hdr, void *result, Size allocated)
 
 static const ExpandedObjectMethods value_methods = {value_flat_size, value_flatten_into};
 
-/* A datum that is read when somebody wants it, in the current context. */
+/* A datum that is read when a function wants its bytes, in the current context. */
 static Datum
 make_value(const Known *k, Relation rel, ReorderBufferChange *change, bool may_come)
 {
@@ -362,7 +370,8 @@ with_values(SlicedDecodedRow row, bool is_old, Relation rel, ReorderBufferChange
 }
 
 /*
- * Pass a change on, with rows that have values.  Core gets its own back: it has counted them.
+ * Pass a change on, with rows that have values.  Core gets its own rows back: it has
+ * counted them.
  */
 static void
 pass_change(ReorderBuffer *rb, ReorderBufferTXN *txn, Relation rel, ReorderBufferChange *change,
@@ -417,7 +426,7 @@ our_stream_change(ReorderBuffer *rb, ReorderBufferTXN *txn, Relation rel,
 
 /* ---- messages ---- */
 
-/* Is it an announcement?  Then remember it. */
+/* True if the message is an announcement, which we then remember. */
 static bool
 is_announcement(ReorderBufferTXN *txn, const char *prefix, Size size, const char *message)
 {
@@ -446,9 +455,9 @@ our_stream_message(ReorderBuffer *rb, ReorderBufferTXN *txn, XLogRecPtr lsn, boo
 }
 
 /*
- * Core watches over a transaction that is prepared, so that it learns if it is rolled back
- * meanwhile; but it asks each change's own subtransaction whether that is prepared, and
- * none ever is.
+ * Core watches a prepared transaction, so that it learns of a rollback meanwhile.
+ * But it asks each change's own subtransaction whether that is prepared, and none
+ * ever is.
  */
 static void
 our_begin_prepare(ReorderBuffer *rb, ReorderBufferTXN *txn)
@@ -499,12 +508,15 @@ queue(ReorderBuffer *rb, TransactionId xid, XLogRecPtr lsn, const xl_logical_mes
 	change->data.msg.prefix = pstrdup(SLICED_MESSAGE_PREFIX);
 	change->data.msg.message_size = size;
 	change->data.msg.message = content;
-	/* like a chunk of core's: the transaction is not streamed before the row has come */
+	/*
+	 * like a chunk of core's: core does not stream the transaction before the row has
+	 * come
+	 */
 	ReorderBufferQueueChange(rb, xid, lsn, change, true);
 	MemoryContextSwitchTo(old);
 }
 
-/* Announcements are queued under the same conditions as core's messages. */
+/* Queues announcements under the same conditions as core queues its messages. */
 static void
 our_decode(LogicalDecodingContext *ctx, XLogRecordBuffer *buf)
 {

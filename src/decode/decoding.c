@@ -1,27 +1,27 @@
 /*
  * decoding.c
- *	  What logical decoding must be able to see.
+ *	  Decides what logical decoding must be able to see.
  *
- * Decoding rebuilds values from the WAL of core's chunks and cannot read slices,
- * so a row that somebody may decode goes the core way.  The answer is exact for
- * each transaction: a slot decodes only transactions that had no xid yet when it
- * was created.  So we take the xid first and then look for logical slots, of any
- * database, since a slot can be copied into another; if there is none, none made
- * later will decode this transaction.
+ * Decoding rebuilds values from the WAL of core's chunks and cannot read slices, so a
+ * row that may be decoded goes the core way.  The answer is exact for each
+ * transaction: a slot decodes only transactions that had no xid yet when it was
+ * created.  So we take the xid first and then look for logical slots, of any
+ * database, since a slot can be copied into another.  If there is none, no later slot
+ * will decode this transaction.
  *
- * So the xid comes first even where nothing is logged for decoders yet: since 19 the
+ * We take the xid first even where nothing is logged for decoders yet: since 19 the
  * first slot switches that on, also for transactions that are running.
  *
- * Slots on a standby are not here.  The standby's feedback gives the physical slot
- * that it uses a catalog_xmin, which physical slots have for no other reason: then
- * somebody decodes there.  Where there is no such slot, or the feedback has not
- * arrived yet, we write slices that a standby may decode.  Its decoder must not take
- * them for nothing: it stops at every inserted slice, but passes over updates, so
- * where it may be reading no tail is updated (store/growth.c).
+ * Slots on a standby are not visible here.  The standby's feedback gives the physical
+ * slot that it uses a catalog_xmin, which physical slots have for no other reason:
+ * then some session decodes there.  Without such a slot, or before the feedback has
+ * arrived, we write slices that a standby may decode.  Its decoder must not lose them
+ * silently: it stops at every inserted slice, but skips updates.  So while a standby
+ * may be decoding, we update no tail (store/growth.c).
  *
- * The identity of an old row is logged as well. heapam fetches its values only if
+ * The identity of an old row is logged as well.  heapam fetches its values only if
  * the tuple has HEAP_HASEXTERNAL.  Our rows do not have it on disk, so we set it
- * for as long as heapam needs it.
+ * while heapam needs it.
  */
 #include "postgres.h"
 
@@ -42,7 +42,7 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
-/* Is there a logical slot, here or on a standby? */
+/* True if there is a logical slot, here or on a standby. */
 bool
 sliced_logical_slot_exists(void)
 {
@@ -61,8 +61,8 @@ sliced_logical_slot_exists(void)
 }
 
 /*
- * Somebody waits for VACUUM, which may wait for slots.  These go on when they read which
- * transactions run, and an idle server does not say so.
+ * The caller waits for VACUUM, which may wait for slots.  A slot advances when it
+ * reads which transactions run, and an idle server does not log that.
  */
 void
 sliced_let_slots_go_on(void)
@@ -71,13 +71,11 @@ sliced_let_slots_go_on(void)
 		LogStandbySnapshot();
 }
 
-/*
- * May somebody decode what this transaction does to the table?
- */
+/* True if a decoder may read what this transaction does to the table. */
 bool
 sliced_is_decoded(Relation rel)
 {
-	/* the last transaction of which we know that nobody will decode it */
+	/* the last transaction that no decoder will read */
 	static FullTransactionId unseen = {0};
 	FullTransactionId xid;
 
@@ -97,9 +95,9 @@ sliced_is_decoded(Relation rel)
 }
 
 /*
- * Must slices be kept out of the WAL that is decoded?  The decoder takes every
- * row of a toast relation for a chunk of core's and stops at ours, even if
- * nobody subscribes to the table.
+ * True if slices must be hidden from decoders.  A decoder takes every row of a toast
+ * relation for a chunk of core's and stops at ours, even if no subscription has the
+ * table.
  */
 bool
 sliced_hides_slices(Relation rel)
@@ -110,7 +108,7 @@ sliced_hides_slices(Relation rel)
 }
 
 /*
- * Are decoders told where values are?  They pass over the rows of a table that takes
+ * True if we announce values to decoders.  They skip the rows of a table that takes
  * another's place.
  */
 bool
@@ -120,7 +118,7 @@ sliced_announces_values(Relation rel)
 		!OidIsValid(rel->rd_rel->relrewrite);
 }
 
-/* Does the replica identity of the row include values outside it? */
+/* True if the replica identity of the row includes values outside it. */
 bool
 sliced_identity_needs_values(Relation rel, HeapTuple oldtup)
 {
@@ -155,8 +153,8 @@ sliced_identity_needs_values(Relation rel, HeapTuple oldtup)
 }
 
 /*
- * Which lock will heap_update() take?  One that lets others go on who hold the
- * row's key, as those do who insert rows that refer to it, unless the key changes.
+ * The lock that heap_update() will take.  Unless the key changes, it lets others hold
+ * the row's key, as sessions do that insert rows which refer to it.
  */
 LockTupleMode
 sliced_update_lock(Relation rel, HeapTuple oldtup, HeapTuple newtup)

@@ -1,6 +1,6 @@
 /*
  * decoding.h
- *	  What logical decoding must be able to see.
+ *	  Decides what logical decoding must be able to see.
  */
 #ifndef SLICED_DECODE_DECODING_H
 #define SLICED_DECODE_DECODING_H

@@ -1,17 +1,17 @@
 /*
  * kept_files.c
- *	  Files of toast relations that decoders have still to read.
+ *	  Files of toast relations that decoders still have to read.
  *
- * Before a transaction commits we look at the files that core is going to remove with it.
- * For each that belongs to a toast relation of ours, we tell core to let it be, and write
- * down that it is there.  Both are part of the transaction: after a rollback, or a crash
- * before the commit, the file is the relation's again, and nothing is written down.  So it is
- * on a standby, where the commit's record says which files go.
+ * Before a transaction commits we look at the files that core will remove with it.
+ * For each that belongs to a toast relation of ours, we make core leave it, and
+ * record that it is there.  Both are part of the transaction: after a rollback, or a
+ * crash before the commit, the file is the relation's again, and nothing is recorded.
+ * The same holds on a standby, where the commit's record says which files go.
  *
- * It is written down in pg_seclabel, of the access method: catalogs are never published, and
- * pg_dump and pg_upgrade leave these out, as they leave out the files.
+ * The record is in pg_seclabel, at the access method: catalogs are never published,
+ * and pg_dump and pg_upgrade leave these labels out, as they leave out the files.
  *
- * No other relation gets such a file's number: core asks whether there is a file.
+ * No other relation gets such a file's number: core checks whether there is a file.
  */
 #include "postgres.h"
 
@@ -47,9 +47,12 @@
 
 #define PROVIDER	"sliced_kept_files"
 
-/* ---- which files are ours? ---- */
+/* ---- files of ours ---- */
 
-/* Is this the access method?  Nobody may have opened a table of ours so far. */
+/*
+ * True if this is our access method, even if this session has not opened a table of
+ * ours yet.
+ */
 static bool
 is_our_method(Oid am)
 {
@@ -64,11 +67,11 @@ is_our_method(Oid am)
 			routine = GetTableAmRoutine(entry->amhandler);
 		ReleaseSysCache(tuple);
 	}
-	/* known at the latest now */
+	/* the call has set sliced_routine */
 	return routine != NULL && routine == sliced_routine;
 }
 
-/* The access method of a relation, as any version of its entry has it. */
+/* The access method of a relation, from any version of its entry. */
 static Oid
 method_of(Relation pg_class, Oid relid)
 {
@@ -85,7 +88,7 @@ method_of(Relation pg_class, Oid relid)
 	return result;
 }
 
-/* The table of an index, as any version of its entry has it. */
+/* The table of an index, from any version of its entry. */
 static Oid
 table_of(Oid indexrelid)
 {
@@ -106,9 +109,9 @@ table_of(Oid indexrelid)
 }
 
 /*
- * The method of the toast relation that has, or had, this file, or whose index had it;
- * InvalidOid if it is not ours.  The entry that says so may be one that this transaction
- * has replaced or deleted, so it is still there.
+ * The method of the toast relation that has, or had, this file, or whose index had
+ * it; InvalidOid if it is not ours.  This transaction may have replaced or deleted
+ * the entry that says so; then that is still there.
  */
 static Oid
 find_method(Relation pg_class, const RelFileLocator *file)
@@ -142,7 +145,7 @@ find_method(Relation pg_class, const RelFileLocator *file)
 	return result;
 }
 
-/* ---- what is written down ---- */
+/* ---- recorded files ---- */
 
 /* The access method with a label of the file, or the first label that is free. */
 static ObjectAddress
@@ -174,7 +177,7 @@ keep(Oid method, const RelFileLocator *file)
 	SLICED_STOP("keep.kept");
 }
 
-/* Read a label; false if it is none of ours, or of another database. */
+/* Read a label; returns false if it is not ours, or of another database. */
 static bool
 parse_label(HeapTuple tuple, TupleDesc desc, SlicedKeptFile *kept)
 {
@@ -196,8 +199,8 @@ parse_label(HeapTuple tuple, TupleDesc desc, SlicedKeptFile *kept)
 }
 
 /*
- * All labels.  With 'gone', those for which it returns true are deleted and left out.  So are
- * those of another database, of which this one is a copy.
+ * All labels.  With 'gone', deletes and leaves out those for which it returns true,
+ * and those of another database from which this one was copied.
  */
 static List *
 all_labels(bool (*gone) (const SlicedKeptFile *kept, void *arg), void *arg)
@@ -238,9 +241,9 @@ sliced_kept_files(void)
 	return all_labels(NULL, NULL);
 }
 
-/* ---- files go ---- */
+/* ---- removing files ---- */
 
-/* Those that this transaction removes: they are not kept once more. */
+/* Files that this transaction removes: not to keep once more. */
 static List *removed = NIL;
 
 static bool
@@ -276,7 +279,7 @@ typedef struct Removal
 	int			n;
 } Removal;
 
-/* What is older than this, nobody needs any more. */
+/* Decoders need nothing older than this. */
 static FullTransactionId
 decoding_horizon(void)
 {
@@ -324,7 +327,7 @@ sliced_kept_files_sweep(void)
 	sliced_kept_files_remove(false);
 }
 
-/* ---- files are kept ---- */
+/* ---- keeping files ---- */
 
 static void
 keep_replaced_files(XactEvent event, void *arg)
@@ -342,7 +345,7 @@ keep_replaced_files(XactEvent event, void *arg)
 	n = smgrGetPendingDeletes(true, &files);
 	if (n == 0 || !sliced_logical_slot_exists())
 		return;
-	/* who writes to a catalog that has a toast relation must have one */
+	/* writing to a catalog with a toast relation takes a snapshot */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	pg_class = table_open(RelationRelationId, AccessShareLock);
 	for (int i = 0; i < n; i++)
@@ -361,8 +364,8 @@ keep_replaced_files(XactEvent event, void *arg)
 }
 
 /*
- * A table that this transaction has made is emptied in place, which no commit waits for.
- * Its values may have been announced.
+ * Core empties a table that this transaction has made in place, without waiting for
+ * the commit.  Its values may have been announced.
  */
 void
 sliced_toast_empty(Relation toastrel)

@@ -1,15 +1,15 @@
 /*
  * late.c
- *	  The library is loaded while somebody decodes.
+ *	  The library is loaded while its process is decoding.
  *
- * Where the server does not preload it, a process that decodes loads it when core opens the
- * first table of ours, to pass on a change of it.  From then on we join in.  But what the
- * process has read of the WAL so far went by without us.  So we read it once more: if one of
- * the transactions that are not through yet has announced values, decoding stops, and says
- * what to do.
+ * If the server does not preload the library, a process that decodes loads it when
+ * core opens the first table of ours, to pass on a change of it.  From then on we
+ * join in.  But we have not seen the WAL that the process has read so far.  So we
+ * read it once more: if a transaction that is not finished yet has announced values,
+ * decoding stops with an error that says what to do.
  *
- * Core does not say where its buffer is.  It is the first thing in a memory context of its
- * own; we look there for what points to that context and to its children.
+ * Core does not say where its buffer is.  The buffer is the first thing in a memory
+ * context of its own; we look there for pointers to that context and to its children.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@
 
 static bool is_late = false;
 
-/* The buffer is looked for in the first bytes of its context, which have 8 kB at least. */
+/* We search the first bytes of the context for the buffer; it has at least 8 kB. */
 #define SEARCHED	2048
 
 static bool
@@ -65,7 +65,7 @@ find_below(MemoryContext context)
 	return rb;
 }
 
-/* Is this one of these transactions, or of their subtransactions? */
+/* True if this is one of these transactions, or of their subtransactions. */
 static bool
 has_transaction(dlist_head *txns, TransactionId xid)
 {
@@ -81,7 +81,10 @@ has_transaction(dlist_head *txns, TransactionId xid)
 	return false;
 }
 
-/* From the first record of the transactions in the buffer to the commit that is passed on. */
+/*
+ * The range from the first record of the transactions in the buffer to the commit
+ * that is being passed on.
+ */
 static void
 what_was_read(ReorderBuffer *rb, XLogRecPtr *begin, XLogRecPtr *end)
 {
@@ -96,7 +99,7 @@ what_was_read(ReorderBuffer *rb, XLogRecPtr *begin, XLogRecPtr *end)
 			*begin = txn->first_lsn;
 		*end = Max(*end, txn->end_lsn);
 	}
-	/* it is streamed, before its commit */
+	/* the transaction is streamed before its commit */
 	if (*end == InvalidXLogRecPtr)
 		*end = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetFlushRecPtr(NULL);
 }

@@ -1,6 +1,6 @@
 /*
  * late.h
- *	  Has somebody decoded in this process before the library was loaded?
+ *	  The library is loaded while its process is decoding.
  */
 #ifndef SLICED_DECODE_LATE_H
 #define SLICED_DECODE_LATE_H

@@ -1,11 +1,11 @@
 /*
  * retention.c
- *	  Slices that decoders have still to read.
+ *	  Slices that decoders still have to read.
  *
- * What core asks is whether a relation is a table with the option user_catalog_table.  So
- * the kind and the options of the relcache entry are exchanged for the time of a call.  The
- * relcache may rebuild the entry meanwhile, as while VACUUM opens indexes; then they are
- * exchanged again.
+ * Core asks whether a relation is a table with the option user_catalog_table.  So we
+ * exchange the kind and the options of the relcache entry during a call.  The
+ * relcache may rebuild the entry meanwhile, for one while VACUUM opens indexes; then
+ * we exchange them again.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 /* Innermost first. */
 static SlicedRetaining *retaining_now = NULL;
 
-/* Options that nobody uses at the moment: one call comes after the other. */
+/* Options not in use at the moment, for the next call. */
 static bytea *spare = NULL;
 
 static void
@@ -66,8 +66,9 @@ sliced_retain_leave(SlicedRetaining *r)
 }
 
 /*
- * An entry that was rebuilt has its own kind and options again.  The relcache has freed the
- * options it found there, which were ours, and nobody owns those that we saved.
+ * An entry that was rebuilt has its own kind and options again.  The relcache has
+ * freed the options it found there, which were ours, and those that we saved have no
+ * owner.
  */
 static void
 exchange_again(Datum arg, Oid relid)

@@ -1,18 +1,19 @@
 /*
  * retention.h
- *	  Slices that decoders have still to read.
+ *	  Slices that decoders still have to read.
  *
- * A decoder that reads a value late finds its rows deleted, and needs them all the same.
- * Core keeps dead rows for decoders in catalogs, and in tables whose owner says that output
- * plugins read them (user_catalog_table).  Our toast relations pass for such a table
- * wherever heap removes rows, and nowhere else:
+ * A decoder that reads a value late finds its rows deleted, and still needs them.
+ * Core keeps dead rows for decoders in catalogs, and in tables whose owner says that
+ * output plugins read them (user_catalog_table).  Our toast relations pass for such a
+ * table wherever heap removes rows, and nowhere else:
  *
  *		SLICED_RETAIN_BEGIN(toastrel);
  *		heap's callback
  *		SLICED_RETAIN_END();
  *
- * Not where it writes rows: it would log more.  As with PG_TRY, nobody may return from in
- * between.  Tables are not concerned, nor is anybody where decoders do not read slices.
+ * They do not where heap writes rows: it would log more.  As with PG_TRY, do not
+ * return from in between.  Nothing changes for tables, or where decoders do not read
+ * slices.
  */
 #ifndef SLICED_DECODE_RETENTION_H
 #define SLICED_DECODE_RETENTION_H
@@ -26,13 +27,13 @@
 
 typedef struct SlicedRetaining
 {
-	Relation	rel;			/* NULL: nothing is to be retained */
+	Relation	rel;			/* NULL: nothing to retain */
 	bytea	   *ours;			/* options */
 	bytea	   *saved;
 	struct SlicedRetaining *outer;
 } SlicedRetaining;
 
-/* May decoders read rows of this relation of ours? */
+/* True if decoders may read rows of this relation of ours. */
 static inline bool
 sliced_is_retained(Relation rel)
 {

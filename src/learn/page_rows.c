@@ -1,6 +1,6 @@
 /*
  * page_rows.c
- *	  The rows of single pages of a table, for samples.
+ *	  Reads the rows of single pages of a table, for samples.
  */
 #include "postgres.h"
 
@@ -17,7 +17,7 @@ sliced_page_rows_begin(SlicedPageRows *rows, Relation rel, Snapshot snapshot)
 
 	ItemPointerSet(&none, 0, FirstOffsetNumber);
 	rows->slot = table_slot_create(rel, NULL);
-	/* any other kind holds nothing back that it could let go */
+	/* a snapshot of another kind holds nothing back that it could let go */
 	rows->snapshot = IsMVCCSnapshot(snapshot) ? RegisterSnapshot(snapshot) : snapshot;
 	rows->scan = table_beginscan_tidrange(rel, rows->snapshot, &none, &none, 0);
 }

@@ -1,6 +1,6 @@
 /*
  * page_rows.h
- *	  The rows of single pages of a table, for samples.
+ *	  Reads the rows of single pages of a table, for samples.
  */
 #ifndef SLICED_LEARN_PAGE_ROWS_H
 #define SLICED_LEARN_PAGE_ROWS_H
@@ -25,7 +25,7 @@ extern void sliced_page_rows_begin(SlicedPageRows *rows, Relation rel, Snapshot 
 /* Turn to this page. */
 extern void sliced_page_rows_of(SlicedPageRows *rows, BlockNumber block);
 
-/* Its next row; false if there is none. */
+/* Fetch its next row; returns false if there is none. */
 extern bool sliced_page_rows_next(SlicedPageRows *rows);
 
 extern void sliced_page_rows_end(SlicedPageRows *rows);

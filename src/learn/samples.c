@@ -1,6 +1,6 @@
 /*
  * samples.c
- *	  Values of a column, to make a dictionary of and to try it on.
+ *	  Values of a column, to make a dictionary and to try it.
  */
 #include "postgres.h"
 
@@ -28,7 +28,10 @@ samples_init(SlicedSamples *samples, Relation rel)
 	}
 }
 
-/* Add a value, if it is outside its row, or would be; false if it is not, or there is no room. */
+/*
+ * Add a value, if it is outside its row or would be stored there.  Returns false if
+ * it is not, or there is no room.
+ */
 static bool
 samples_add(SlicedSamples *samples, struct varlena *value)
 {
@@ -58,7 +61,7 @@ samples_add(SlicedSamples *samples, struct varlena *value)
 	return true;
 }
 
-/* Add values of one page, as many as are its share. */
+/* Add values of one page, up to the page's share. */
 static void
 sample_page(SlicedSamples *samples, SlicedPageRows *rows, int attno, BlockNumber block, int share)
 {

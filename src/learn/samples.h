@@ -1,6 +1,6 @@
 /*
  * samples.h
- *	  Values of a column, to make a dictionary of and to try it on.
+ *	  Values of a column, to make a dictionary and to try it.
  */
 #ifndef SLICED_LEARN_SAMPLES_H
 #define SLICED_LEARN_SAMPLES_H
@@ -10,7 +10,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
-/* Values, one behind the other: the even ones to train on, the odd ones to try. */
+/* Values, one behind the other: even ones for training, odd ones for the trial. */
 typedef struct SlicedSamples
 {
 	char	   *bytes[2];
@@ -19,11 +19,11 @@ typedef struct SlicedSamples
 	int			n[2];
 	int			most;			/* of each */
 
-	/* Longer values within a row would be outside, were they written now. */
+	/* Longer values within a row would be stored outside if they were written now. */
 	Size		inline_max;
 	bool		any_inline;
 
-	/* What values that are too long for dictionaries would be the same with and without. */
+	/* Bytes of values that are too long for dictionaries, the same with and without. */
 	uint64		long_bytes;
 	uint64		short_bytes;
 } SlicedSamples;

@@ -1,6 +1,6 @@
 /*
  * train.c
- *	  Where dictionaries come from.
+ *	  Trains dictionaries.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@
 
 /* ---- training ---- */
 
-/* How many bytes does it take to store the sample? */
+/* Bytes that it takes to store the sample. */
 static uint32
 stored_bytes(uint32 compressed, uint32 len)
 {
@@ -63,8 +63,8 @@ try_dictionary(SlicedEntry *entry, const SlicedSamples *samples, const SlicedCom
 }
 
 /*
- * Is the dictionary worth it?  It must save a twentieth of all values of the column,
- * most of which take as much as they did if they are long, and more than it takes.
+ * True if the dictionary is worth it.  It must save 5 % of the column's bytes, though
+ * long values stay the same, and more bytes than it takes itself.
  */
 static bool
 is_worth_it(const SlicedEntry *entry, const SlicedSamples *samples, BlockNumber pages)
@@ -124,7 +124,7 @@ sliced_wants_dictionary(Relation rel, int attno, SlicedColumn *column)
 		sliced_codec_get(column->compression.codec)->has_dictionaries;
 }
 
-/* Can the table have dictionaries?  Not if core writes its values. */
+/* True if the table can have dictionaries: not if core writes its values. */
 static bool
 can_have_dictionaries(Relation rel)
 {
@@ -138,9 +138,9 @@ sliced_dictionary_writer(Relation rel)
 	return sliced_writer_open(rel->rd_rel->reltoastrelid, 0, RelationIsLogicallyLogged(rel));
 }
 
-/* ---- by themselves ---- */
+/* ---- automatic training ---- */
 
-/* Are there enough values, and many more than the last time? */
+/* True if there are enough values, and many more than the last time. */
 static bool
 is_due(const SlicedEntry *last, BlockNumber pages)
 {
@@ -157,7 +157,7 @@ train_due_columns(Relation rel)
 	SlicedDamage damage;
 	List	   *entries;
 
-	/* what another session is adding will do */
+	/* the dictionary that another session is adding will do */
 	if (!sliced_own_lock_take(SLICED_LOCK_DIRECTORY, rel->rd_rel->reltoastrelid, false))
 		return;
 	toastrel = relation_open(rel->rd_rel->reltoastrelid, AccessShareLock);
@@ -174,7 +174,7 @@ train_due_columns(Relation rel)
 			!sliced_wants_dictionary(rel, attno, &column) || column.dictionary != SLICED_DICTIONARY_AUTO)
 			continue;
 		bytes = sliced_train_column(rel, GetLatestSnapshot(), attno, &column, &entry);
-		/* that it is not worth it is worth knowing, or the next ANALYZE would try again */
+		/* note that it was not worth it, or the next ANALYZE would try again */
 		if (writer == NULL)
 			writer = sliced_dictionary_writer(rel);
 		sliced_dictionary_add(writer, attno, &entry, bytes);
@@ -191,7 +191,7 @@ sliced_train_if_due(Relation rel)
 
 	if (RecoveryInProgress() || XactReadOnly || !can_have_dictionaries(rel))
 		return;
-	/* a subtransaction cannot begin before others have been told what the command changed */
+	/* send the command's invalidations: a subtransaction cannot begin before */
 	CommandCounterIncrement();
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
@@ -208,7 +208,10 @@ sliced_train_if_due(Relation rel)
 		MemoryContextSwitchTo(old);
 		error = CopyErrorData();
 		FlushErrorState();
-		/* before all else: whoever handles the error does not know of the subtransaction */
+		/*
+		 * first of all: the code that handles the error does not know of the
+		 * subtransaction
+		 */
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(old);
 		CurrentResourceOwner = owner;
@@ -222,7 +225,7 @@ sliced_train_if_due(Relation rel)
 	PG_END_TRY();
 }
 
-/* ---- where a table is written anew ---- */
+/* ---- rewrites of a table ---- */
 
 /* The entry of the dictionary in use; NULL if there is none. */
 static const SlicedEntry *
@@ -253,9 +256,9 @@ entries_of(Relation rel)
 }
 
 /*
- * A file that is written anew gets dictionaries made of its own rows.  The old file's
- * would carry pieces of rows that have been deleted.  With 'note_none', an entry says
- * where none was worth it.
+ * A new file gets dictionaries made of its own rows.  The old file's would carry
+ * bytes of rows that have been deleted.  With 'note_none', an entry records for which
+ * columns none was worth it.
  */
 static void
 train_new_file(Relation from, Snapshot snapshot, List *old_entries, bool note_none,
@@ -270,7 +273,7 @@ train_new_file(Relation from, Snapshot snapshot, List *old_entries, bool note_no
 		if (!sliced_wants_dictionary(from, attno, &column) ||
 			(column.dictionary != SLICED_DICTIONARY_AUTO && entry_in_use(old_entries, attno) == NULL))
 			continue;
-		/* the old file's is not there to be compared with */
+		/* the new file does not have the old dictionary, so do not compare with it */
 		column.compression.dictionary = (SlicedDictionaryName) {0};
 		bytes = sliced_train_column(from, snapshot, attno, &column, &entry);
 		if (bytes != NULL || note_none)
@@ -306,7 +309,7 @@ sliced_train_arrived(Relation rel)
 		return;
 	last = relid;
 	last_xid = GetTopTransactionId();
-	/* two tables may be written in turn, where a row of one writes the other */
+	/* inserts into two tables may alternate, if a row of one writes the other */
 	if (entries_of(rel) != NIL)
 		return;
 	old = RelationIdGetRelation(rel->rd_rel->relrewrite);

@@ -1,6 +1,6 @@
 /*
  * trial.c
- *	  What would rows take, were they stored otherwise?
+ *	  Computes what rows would take if they were stored otherwise.
  */
 #include "postgres.h"
 
@@ -14,7 +14,10 @@
 #include "row/toast.h"
 #include "utils/memutils.h"
 
-/* An entry of the toast relation's index, and its line pointer, on pages that are filled to nine tenths. */
+/*
+ * An entry of the toast relation's index and its line pointer, on pages that are
+ * filled to 90 %.
+ */
 #define INDEX_ENTRY		((MAXALIGN(sizeof(IndexTupleData) + 8) + sizeof(ItemIdData)) / 0.9)
 
 double
@@ -54,7 +57,7 @@ sliced_trial_begin(SlicedTrial *trial, Relation rel, const SlicedChoice *choice,
 		if (choice->dictionary && dictionaries[i] != NULL)
 		{
 			column->compression.tried = dictionaries[i];
-			column->compression.dictionary.id = 1;	/* a name that is asked of nobody */
+			column->compression.dictionary.id = 1;	/* any name: it is never looked up */
 		}
 	}
 }
@@ -68,7 +71,10 @@ has_dictionary(const SlicedTrial *trial)
 	return false;
 }
 
-/* Hand a draft to the writer.  If it is a part of a value, the rest takes 'times' as much. */
+/*
+ * Hand a draft to the writer.  If it is a part of a value, the rest takes 'times' as
+ * much.
+ */
 static void
 write_draft(SlicedTrial *trial, int i, const SlicedDraft *draft, double times)
 {
@@ -86,7 +92,7 @@ write_draft(SlicedTrial *trial, int i, const SlicedDraft *draft, double times)
 		INSTR_TIME_GET_DOUBLE(before.read_time);
 }
 
-/* A long value, of which there is the first part. */
+/* Try a long value; the caller has only its first part. */
 static void
 try_long_value(SlicedTrial *trial, int i, Datum value, uint64 len)
 {
@@ -99,7 +105,7 @@ try_long_value(SlicedTrial *trial, int i, Datum value, uint64 len)
 	write_draft(trial, i, &draft, (double) len / part);
 }
 
-/* The row as row/toast.c has it before it is made short. */
+/* The row's state as row/toast.c has it before it shortens the row. */
 static void
 begin_state(SlicedRowState *state, SlicedTrial *trial, const SlicedTrialRow *row)
 {
@@ -125,7 +131,7 @@ begin_state(SlicedRowState *state, SlicedTrial *trial, const SlicedTrialRow *row
 			sliced_row_reserve_pointer(state, i, 0);
 }
 
-/* Make the row short enough, with the length that it should have. */
+/* Shorten the row to the length that it should have. */
 static void
 shrink(SlicedTrial *trial, SlicedRowState *state)
 {
@@ -176,7 +182,7 @@ sliced_trial_row(SlicedTrial *trial, const SlicedTrialRow *row)
 	INSTR_TIME_SET_CURRENT(began);
 	try_row(trial, row);
 	INSTR_TIME_SET_CURRENT(ended);
-	/* it has been read as well */
+	/* less the time that reading it back took */
 	trial->write_seconds += INSTR_TIME_GET_DOUBLE(ended) - INSTR_TIME_GET_DOUBLE(began) -
 		(INSTR_TIME_GET_DOUBLE(trial->tally.read_time) - read_seconds);
 	MemoryContextSwitchTo(old);

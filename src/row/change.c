@@ -21,7 +21,7 @@
 #include "toaster/difference.h"
 #include "value/promise.h"
 
-/* Does the column's new value differ from 'old' in part only? */
+/* True if the column's new value differs from 'old' only in part. */
 static bool
 find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 {
@@ -29,7 +29,7 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 	SlicedRowColumn *col = &row->cols[i];
 	struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
 
-	/* such a value is to be in its row, or nowhere */
+	/* such a value must stay in its row */
 	if (att->attstorage == TYPSTORAGE_PLAIN)
 		return false;
 	if (VARATT_IS_EXTERNAL(value))
@@ -42,7 +42,7 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 			col->promise = value;
 			return true;
 		}
-		/* of another row, or another table; or what cannot be kept */
+		/* a value of another row or table, or a promise that cannot be kept */
 		col->rope = NULL;
 		value = detoast_attr(value);
 		row->values[i] = PointerGetDatum(value);
@@ -62,7 +62,7 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 
 /*
  * The old version of a column is a value outside the row, ours or core's.  Returns
- * true if the new version makes use of it.
+ * true if the new version uses it.
  */
 static bool
 look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
@@ -79,7 +79,7 @@ look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
 		return false;
 	else if (sliced_rope_is_base(col->rope))
 	{
-		/* what was sent is what is there */
+		/* the client has sent the same value back */
 		row->values[i] = PointerGetDatum(memcpy(palloc(TOAST_POINTER_SIZE), oldvalue,
 												TOAST_POINTER_SIZE));
 		col->rope = NULL;
@@ -100,8 +100,8 @@ fetch_value(SlicedRowState *row, int i, struct varlena *value)
 	SlicedRowColumn *col = &row->cols[i];
 
 	/*
-	 * Of other storage it may be that the row keeps it, or pushes others out first.  What
-	 * is written anew should not be as it is.
+	 * With another storage the row may keep the value, and others may leave first.  A
+	 * value that is written anew must not be copied as it is.
 	 */
 	if (TupleDescAttr(row->desc, i)->attstorage == TYPSTORAGE_EXTENDED &&
 		(row->anew == NULL || !row->anew[i]))

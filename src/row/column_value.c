@@ -1,6 +1,6 @@
 /*
  * column_value.c
- *	  The forms that a column's value takes on its way into a row.
+ *	  The forms of a column's value on its way into a row.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 #include "store/reader.h"
 #include "value/promise.h"
 
-/* A value is not likely to be compressed to less than one byte in so many. */
+/* Compression hardly ever shortens a value by more than this factor. */
 #define LIKELY_GAIN		4
 
 /* Core's number of a compression method as that of a codec; -1 if it has none. */
@@ -33,8 +33,8 @@ method_codec(uint32 method)
 }
 
 /*
- * Can core decompress what this codec has compressed?  It may be built without lz4,
- * which we never are.
+ * True if core can decompress what this codec has compressed.  Core may be built
+ * without lz4; pg_sliced always has it.
  */
 static bool
 core_has_codec(int codec)
@@ -58,7 +58,7 @@ sliced_core_has_method(ToastCompressionId method)
 	return core_has_codec(method_codec(method));
 }
 
-/* The codec that compresses values within a row where 'codec' is wanted. */
+/* The codec that compresses values within a row, for columns with codec 'codec'. */
 static int
 inline_codec(int codec)
 {
@@ -68,9 +68,9 @@ inline_codec(int codec)
 }
 
 /*
- * May the value be compressed within a row?  Core tells whether a value that it moves
- * out is compressed by the lengths alone: with its header for compression it must
- * be shorter than without.
+ * True if the value may be compressed within a row.  Core tells only by the lengths
+ * whether a value that it moves out is compressed: with its header for compression,
+ * the value must be shorter than without.
  */
 static bool
 is_shorter_compressed(uint32 rawlen, uint32 storedlen)
@@ -90,8 +90,8 @@ sliced_column_draft(struct varlena *value, SlicedCompression compression)
 }
 
 /*
- * Make a value as core compresses it of 'result', whose 'storedlen' bytes are there
- * already.  Every such value is made here.
+ * Turn 'result', which already has its 'storedlen' compressed bytes, into a value as
+ * core compresses it.  Every such value is made here.
  */
 static struct varlena *
 compressed_value(char *result, int codec, uint32 rawlen, uint32 storedlen)
@@ -105,7 +105,10 @@ compressed_value(char *result, int codec, uint32 rawlen, uint32 storedlen)
 	return (struct varlena *) result;
 }
 
-/* A value of ours as it is stored, if 'codec' has compressed it as a whole; or NULL. */
+/*
+ * A value of ours as it is stored, if 'codec' has compressed it as a whole; NULL
+ * otherwise.
+ */
 static struct varlena *
 fetch_ours(const struct varatt_external *ptr, int codec)
 {
@@ -152,7 +155,10 @@ sliced_column_copy(const SlicedColumn *column, struct varlena *value, Size limit
 	uint32		size;
 	bool		copied;
 
-	/* a level is not stored with what was compressed by it, and a dictionary stays in its table */
+	/*
+	 * bytes do not tell the level that compressed them, and a dictionary stays in its
+	 * table
+	 */
 	if (sliced_codec_get(compression.codec)->max_level > 0 || compression.dictionary.id != 0 ||
 		compression.codec == SLICED_CODEC_NONE || !sliced_stored_pointer(&ptr, value))
 		return NULL;
@@ -193,7 +199,7 @@ sliced_column_might_stay_inline(struct varlena *value, SlicedCompression compres
 	compression.dictionary.id = 0;
 	sliced_draft_init(&probe, VARDATA_ANY(value), Min(len, SLICED_PROBE), compression);
 	sliced_draft_free(&probe);
-	/* twice as well as that, say */
+	/* the whole value may compress twice as well as its beginning */
 	return probe.first_stored > 0 &&
 		(uint64) probe.first_stored * len / probe.first_raw < 2 * SLICED_ROW_INLINE_MAX;
 }
@@ -205,7 +211,10 @@ sliced_column_inline_form(SlicedDraft *draft, Size limit)
 	SlicedDraft other;
 	char	   *result;
 
-	/* what zstd, or a dictionary, leaves too long, no other codec makes short enough */
+	/*
+	 * if zstd, or a dictionary, leaves it too long, no other codec makes it short
+	 * enough
+	 */
 	if (draft->first_stored == 0 || draft->first_raw < draft->len ||
 		draft->first_stored > limit)
 		return NULL;

@@ -1,10 +1,10 @@
 /*
  * column_value.h
- *	  The forms that a column's value takes on its way into a row.
+ *	  The forms of a column's value on its way into a row.
  *
- * Plain, compressed within the row, or drafted to be stored outside it.  What is
- * compressed already, by heap or in another table of ours, stays so if the column
- * would do the same.
+ * Plain, compressed within the row, or drafted for storage outside it.  A value that
+ * heap or another table of ours has compressed stays so if the column would do the
+ * same.
  */
 #ifndef SLICED_ROW_COLUMN_VALUE_H
 #define SLICED_ROW_COLUMN_VALUE_H
@@ -16,8 +16,8 @@
 #include "toaster/column.h"
 
 /*
- * Can core decompress what this method of its own has compressed?  A server that is
- * built without lz4 cannot read such values.
+ * True if core can decompress what this method of its own has compressed.  A server
+ * that is built without lz4 cannot read such values.
  */
 extern bool sliced_core_has_method(ToastCompressionId method);
 
@@ -30,22 +30,22 @@ extern struct varlena *sliced_column_fetch(const SlicedColumn *column, struct va
 /*
  * Draft a value that a pointer from another row leads to, if it is stored just as the
  * column would store it, and is too long for a row that can keep 'limit' bytes of it.
- * NULL if not, or if it is not likely to be.
+ * NULL if not, or if that is unlikely.
  */
 extern SlicedDraft *sliced_column_copy(const SlicedColumn *column, struct varlena *value,
 									   Size limit);
 
-/* Draft a value that may stay in its row: its compressed form is tried. */
+/* Draft a value that may stay in its row: tries its compressed form. */
 extern SlicedDraft *sliced_column_draft(struct varlena *value, SlicedCompression compression);
 
 /*
- * Draft a value that leaves its row.  If that codec has compressed it already, its
- * bytes are taken as they are.
+ * Draft a value that leaves its row.  If the column's codec has compressed it
+ * already, takes its bytes as they are.
  */
 extern void sliced_column_draft_final(SlicedDraft *draft, struct varlena *value,
 									  SlicedCompression compression, const SlicedPolicy *policy);
 
-/* Could the value be compressed to fit in a row?  Judged by how it begins. */
+/* True if the value might fit in a row when compressed, judged by its beginning. */
 extern bool sliced_column_might_stay_inline(struct varlena *value,
 											SlicedCompression compression);
 

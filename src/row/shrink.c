@@ -19,7 +19,7 @@
 #include "row/toast.h"
 #include "toaster/at_work.h"
 
-/* What the table says (toast_tuple_target), or else the default. */
+/* The table's toast_tuple_target, or else the default. */
 static Size
 row_target(Relation rel, Size by_default)
 {
@@ -35,9 +35,9 @@ sliced_row_inline_limit(Relation rel)
 }
 
 /*
- * The largest column that could still be made smaller: by compression, or by
- * moving it out of the row.  'main' is whether to look at columns of storage
- * MAIN, or at the others.  -1 if there is none.
+ * The largest column that we can still make smaller: by compression, or by moving it
+ * out of the row.  With 'main', looks only at columns of storage MAIN, without it
+ * only at the others. -1 if there is none.
  */
 static int
 biggest_column(SlicedRowState *row, bool for_compression, bool main)
@@ -68,7 +68,10 @@ biggest_column(SlicedRowState *row, bool for_compression, bool main)
 	return result;
 }
 
-/* Will the value be stored in an order of its type's own, if it leaves the row? */
+/*
+ * True if the value will be stored in an order of its type's own when it leaves the
+ * row.
+ */
 static bool
 is_cut(SlicedRowState *row, int i)
 {
@@ -91,7 +94,7 @@ compress_column(SlicedRowState *row, int i)
 	col->tried = true;
 	if (att->attstorage == TYPSTORAGE_EXTERNAL)
 		return;
-	/* it need not be compressed as a whole if that is for nothing */
+	/* do not compress it as a whole if it will not stay in the row anyway */
 	if (is_cut(row, i) && !sliced_column_might_stay_inline(value, compression))
 		return;
 	col->raw = value;
@@ -126,8 +129,8 @@ externalize_column(SlicedRowState *row, int i)
 }
 
 /*
- * Undo compression that did not bring the row below core's limit, if it is
- * short enough for ours as it was: readers then need not decompress.
+ * Undo compression that did not bring the row below core's limit, if the row is short
+ * enough for ours without: readers then need not decompress.
  */
 static bool
 stays_inline_raw(SlicedRowState *row, Size limit)

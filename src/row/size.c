@@ -1,6 +1,6 @@
 /*
  * size.c
- *	  How long a row is, and may be.
+ *	  Computes how long a row is, and may be.
  */
 #include "postgres.h"
 
@@ -11,10 +11,10 @@
 #include "value/promise.h"
 
 /*
- * Some minor versions of heap_compute_data_size() refuse what is longer than
- * MaxAllocSize, because nobody could form such a tuple; and only some of these
- * can be told not to.  But we are asked before long values leave the row, and
- * have fetched them one by one.
+ * Some minor versions of heap_compute_data_size() refuse a row longer than
+ * MaxAllocSize, because heap cannot form such a tuple, and only some of these
+ * versions have a way around that.  But we are called before long values leave the
+ * row, when they have been fetched one by one.
  */
 Size
 sliced_row_data_size(TupleDesc desc, Datum *values, bool *isnull)
@@ -24,11 +24,11 @@ sliced_row_data_size(TupleDesc desc, Datum *values, bool *isnull)
 	for (int i = 0; i < desc->natts; i++)
 		if (!isnull[i] && TupleDescAttr(desc, i)->attlen == -1)
 			total += VARSIZE_ANY(DatumGetPointer(values[i]));
-	/* what else there is, and what goes between, is far below the other half */
+	/* the other columns, and padding, take far less than the other half */
 	return total > MaxAllocSize / 2 ? total : heap_compute_data_size(desc, values, isnull);
 }
 
-/* How long is the row if column 'i' is a value of 'size' bytes, header included? */
+/* The length of the row if column 'i' is a value of 'size' bytes, header included. */
 static Size
 size_with_value(TupleDesc desc, Datum *values, bool *isnull, Size hoff, int i, Size size)
 {
@@ -36,7 +36,7 @@ size_with_value(TupleDesc desc, Datum *values, bool *isnull, Size hoff, int i, S
 	varattrib_4b header;
 	Size		result;
 
-	/* nobody looks at more than that */
+	/* only the header is read */
 	SET_VARSIZE(&header, size);
 	values[i] = PointerGetDatum(&header);
 	result = HEAPTUPLESIZE + hoff + heap_compute_data_size(desc, values, isnull);

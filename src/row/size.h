@@ -1,6 +1,6 @@
 /*
  * size.h
- *	  How long a row is, and may be.
+ *	  Computes how long a row is, and may be.
  */
 #ifndef SLICED_ROW_SIZE_H
 #define SLICED_ROW_SIZE_H
@@ -10,8 +10,8 @@
 #include "access/tupdesc.h"
 
 /*
- * How long is the data of such a row?  More than MaxAllocSize is an answer, not
- * an error, and need not be exact.
+ * The length of the row's data.  May be more than MaxAllocSize, which is no error,
+ * and then need not be exact.
  */
 extern Size sliced_row_data_size(TupleDesc desc, Datum *values, bool *isnull);
 

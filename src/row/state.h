@@ -2,8 +2,8 @@
  * state.h
  *	  A row while it is toasted.
  *
- * change.c says what its old version has to do with it, shrink.c which of
- * its values stay in it, toast.c what is written.
+ * change.c compares it with its old version, shrink.c decides which of its values
+ * stay in it, and toast.c writes the others.
  */
 #ifndef SLICED_ROW_STATE_H
 #define SLICED_ROW_STATE_H
@@ -17,19 +17,19 @@
 #include "toaster/column.h"
 #include "utils/rel.h"
 
-/* What is known of a column while its row is toasted. */
+/* The state of a column while its row is toasted. */
 typedef struct SlicedRowColumn
 {
-	SlicedColumn options;		/* once they have been asked for, and have a toaster */
+	SlicedColumn options;		/* once looked up, with a toaster */
 	bool		kept;			/* pointer that the old version has too */
 	bool		external;		/* pointer to a value yet to be written */
 	bool		tried;			/* compression was tried */
-	bool		replaces;		/* a value outside the row */
-	bool		replaces_core;	/* that is in core's format */
-	struct varlena *raw;		/* what the value was before we compressed it */
+	bool		replaces;		/* the old version's value was outside the row */
+	bool		replaces_core;	/* and in core's format */
+	struct varlena *raw;		/* the value before we compressed it */
 	SlicedDraft *draft;
 	const SlicedRope *rope;		/* how the value differs from the old version's */
-	struct varlena *promise;	/* which promised it, if one did */
+	struct varlena *promise;	/* the promise that the rope comes from, or NULL */
 } SlicedRowColumn;
 
 typedef struct SlicedRowState
@@ -41,22 +41,25 @@ typedef struct SlicedRowState
 	SlicedRowColumn *cols;
 	Size		hoff;
 	bool		has_external;
-	bool		is_short;		/* only columns with a dictionary are looked at */
+	bool		is_short;		/* look only at columns with a dictionary */
 	const bool *anew;			/* see SlicedRowTarget */
 } SlicedRowState;
 
-/* How long would it be, as it is now? */
+/* The length of the row as it is now. */
 extern Size sliced_row_state_size(const SlicedRowState *row);
 
 extern const SlicedColumn *sliced_row_column_options(SlicedRowState *row, int i);
 
-/* The column's value, of 'size' bytes, goes out of the row; its pointer's id comes later. */
+/*
+ * Move the column's value, of 'size' bytes, out of the row; its pointer gets an id
+ * later.
+ */
 extern void sliced_row_reserve_pointer(SlicedRowState *row, int i, uint32 size);
 
 /*
- * Compare with the old version, which is a row of the table, or NULL: which pointers stay, and
- * which values differ in part only.  Ids of values that go are added to
- * 'old_values'.  With 'fetch', fetch values that belong to another row.
+ * Compare with the old version, a row of the table or NULL: find the pointers that
+ * stay, and the values that differ only in part.  Adds ids of values that go to
+ * 'old_values'.  With 'fetch', fetches values that belong to another row.
  */
 extern void sliced_row_compare(SlicedRowState *row, HeapTuple oldtup, bool fetch,
 							   List **old_values);

@@ -1,6 +1,6 @@
 /*
  * toast.c
- *	  What becomes of a row's values: those that stay, and what is written.
+ *	  Toasts a row: decides which values stay in it, and writes the others.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
 #include "toaster/at_work.h"
 #include "value/promise.h"
 
-/* Is there a column with a dictionary? */
+/* True if a column has a dictionary. */
 static bool
 has_dictionary(Relation rel)
 {
@@ -71,9 +71,9 @@ sliced_row_reserve_pointer(SlicedRowState *row, int i, uint32 size)
 }
 
 /*
- * Leave the row to core's toaster: with the values it came with, and pointers
- * that it keeps disguised.  Core keeps a pointer that the old row has too.  If it
- * differs in bits that mean nothing to core, core fetches and stores the value
+ * Leave the row to core's toaster, with the values it came with, and with disguised
+ * pointers, which core keeps.  Core keeps a pointer that the old row has too.  If the
+ * two differ in bits that mean nothing to core, core fetches and stores the value
  * like any other, one at a time.
  */
 static void
@@ -111,7 +111,7 @@ add_new_value(SlicedRowToast *rt, SlicedRowColumn *col, int attno, SlicedWriter 
 	return value->valueid;
 }
 
-/* Add a value of which only the difference is written; returns its id. */
+/* Add a value as its difference from the old one; returns its id. */
 static Oid
 add_changed_value(SlicedRowToast *rt, SlicedRowState *row, int i, SlicedWriter *writer)
 {
@@ -158,7 +158,7 @@ assign_ids(SlicedRowToast *rt, SlicedRowState *row, SlicedRowTarget *target)
 	}
 }
 
-/* Count the values that compression was tried of, and that stay in the row. */
+/* Count the values that stay in the row and for which compression was tried. */
 static void
 count_kept(const SlicedRowToast *rt, const SlicedRowState *row)
 {

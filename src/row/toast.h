@@ -2,9 +2,9 @@
  * toast.h
  *	  Decides which values of a row stay in it and how the others are stored.
  *
- * A row is ours or core's: who is to look after its values.  Ours bears the marker.
- * Its values are, or will be, in the toast relation as slices, but for those that it
- * has from when it was core's: they stay as they are until they are replaced.
+ * Either we or core look after the values of a row.  A row of ours bears the marker.
+ * Its values are, or will be, in the toast relation as slices, except those from when
+ * it was core's: they stay as they are until they are replaced.
  */
 #ifndef SLICED_ROW_TOAST_H
 #define SLICED_ROW_TOAST_H
@@ -23,11 +23,11 @@ typedef struct SlicedNewValue
 	Oid			valueid;
 	SlicedDraft draft;
 	int			attno;
-	bool		replaces;		/* one that has nothing in common with it, */
-	bool		replaces_core;	/* or is in core's format */
+	bool		replaces;		/* an old value that it shares nothing with */
+	bool		replaces_core;	/* and that is in core's format */
 } SlicedNewValue;
 
-/* One value to write as what differs from the one it replaces. */
+/* One value to write as its difference from the one it replaces. */
 typedef struct SlicedChangedValue
 {
 	SlicedChange change;
@@ -47,42 +47,45 @@ typedef struct SlicedRowToast
 	Oid			named;			/* the toast relation, as pointers name it */
 } SlicedRowToast;
 
-/* The toast relation that pointers name: not the one they are written to, in a rewrite. */
+/*
+ * The toast relation that pointers name; in a rewrite, values are written to another
+ * one.
+ */
 static inline Oid
 sliced_row_named_toast(Relation rel)
 {
 	return OidIsValid(rel->rd_toastoid) ? rel->rd_toastoid : rel->rd_rel->reltoastrelid;
 }
 
-/* Book what was counted since sliced_storing_begin(), when this value was written. */
+/* Count this value with the work done since sliced_storing_begin(). */
 extern void sliced_row_count_value(const SlicedRowToast *rt, const SlicedNewValue *value);
 
 /*
- * Must core's toaster, or ours, look at this row?  If it is shorter than core's limit,
- * ours looks at columns with a dictionary, where the table says how short rows should
- * be (toast_tuple_target).
+ * True if core's toaster, or ours, must look at this row.  In a row shorter than
+ * core's limit, ours looks at columns with a dictionary, if the table says how short
+ * rows should be (toast_tuple_target).
  */
 extern bool sliced_row_is_oversized(Relation rel, HeapTuple tuple);
 
 /* Longest row of this table that stays inline if nothing in it is external. */
 extern Size sliced_row_inline_limit(Relation rel);
 
-/* Where the values of rows are going to be written. */
+/* Where the values of rows go. */
 typedef struct SlicedRowTarget
 {
-	SlicedWriter *writer;		/* opened when it is needed, with what follows */
+	SlicedWriter *writer;		/* opened, with the options below, when first needed */
 	int			options;
 	bool		hide;
 
 	/*
-	 * If not NULL, says for every column which id its new value takes if it is
-	 * stored outside the row; InvalidOid for a fresh one.
+	 * If not NULL, for each column: the id that its new value takes if it is stored
+	 * outside the row; InvalidOid for a fresh one.
 	 */
 	const Oid  *keep_ids;
 
 	/*
-	 * If not NULL, says for every column whether a value that the old version has
-	 * as well is written anew, as if nobody had stored it yet.
+	 * If not NULL, for each column: whether to write a value that the old version has
+	 * too as if it were new.
 	 */
 	const bool *anew;
 } SlicedRowTarget;
@@ -92,15 +95,15 @@ typedef struct SlicedRowTarget
  *
  * Unchanged values of 'oldtup' stay as they are; for those that have changed a
  * little, only the difference is written.  With 'core_way' the caller wants a row
- * that core can toast; the result may be one unasked, if the row is too long for
- * us.  Memory of the result is the current context's and may point into 'newtup'.
+ * that core can toast; it may also get one without asking, if the row is too long for
+ * us.  The result is in the current context and may point into 'newtup'.
  */
 extern void sliced_row_toast(SlicedRowToast *rt, Relation rel, HeapTuple newtup,
 							 HeapTuple oldtup, bool core_way, SlicedRowTarget *target);
 
 /*
- * Hand the values to the writer.  Promises that are kept so are exchanged, in the
- * tuple that was toasted, for pointers to what was written.
+ * Hand the values to the writer.  In the tuple that was toasted, replaces each
+ * promise that is written so by a pointer.
  */
 extern void sliced_row_write(SlicedRowToast *rt, SlicedWriter *writer);
 
@@ -113,7 +116,7 @@ extern List *sliced_row_pointers(Relation rel, HeapTuple tuple);
 /* The same as ids of values. */
 extern List *sliced_row_values(Relation rel, HeapTuple tuple);
 
-/* Delete what 'tuple' points to. */
+/* Delete the values that 'tuple' points to. */
 extern void sliced_row_delete(Relation rel, HeapTuple tuple, bool speculative);
 
 /* Delete values, by their ids, from the table's toast relation. */

@@ -1,10 +1,10 @@
 /*
  * api.c
- *	  What pg_sliced does for toasters of other extensions (base/toaster.h).
+ *	  Functions of pg_sliced for toasters of other extensions (base/toaster.h).
  *
- * They are not ours, so places beyond a document are errors here, where our own
- * toasters have assertions.  Errors name the function that is wrong; where there is
- * none, in a comparison of values, at_work.c names the toaster.
+ * We cannot trust them, so an offset beyond a document is an error here, where our
+ * own toasters have assertions.  Errors name the wrong function.  A comparison of
+ * values has no function; then at_work.c names the toaster.
  */
 #include "postgres.h"
 
@@ -37,7 +37,7 @@ document_size(const SlicedDocument *doc)
 	return doc->partial.size;
 }
 
-/* Who is wrong, at the beginning of a message. */
+/* The name of the function that is wrong, at the beginning of a message. */
 static const char *
 name_of(Oid function)
 {
@@ -54,7 +54,7 @@ check_range(Oid function, uint64 start, uint64 len, uint32 size)
 					   (unsigned long long) start, (unsigned long long) (start + len), size));
 }
 
-/* May 'len' bytes be added to the rope? */
+/* An error if the rope has no room for 'len' more bytes. */
 static void
 check_length(const SlicedRope *rope, uint32 len)
 {

@@ -1,6 +1,6 @@
 /*
  * api.h
- *	  What pg_sliced does for toasters of other extensions.
+ *	  Functions of pg_sliced for toasters of other extensions.
  */
 #ifndef SLICED_TOASTER_API_H
 #define SLICED_TOASTER_API_H

@@ -1,13 +1,13 @@
 /*
  * at_work.c
- *	  Says which toaster was at work when an error occurred.
+ *	  Adds the toaster that was at work to the context of errors.
  */
 #include "postgres.h"
 
 #include "toaster/at_work.h"
 #include "toaster/registry.h"
 
-/* Nothing here looks into the catalogs: the error may come from there. */
+/* Must not look into the catalogs: the error may come from there. */
 static void
 add_context(void *arg)
 {

@@ -1,8 +1,8 @@
 /*
  * at_work.h
- *	  Says which toaster was at work when an error occurred.
+ *	  Adds the toaster that was at work to the context of errors.
  *
- * A toaster may come from anybody.  Between begin and end, errors get a line of
+ * Any extension may bring a toaster.  Between begin and end, errors get a line of
  * context with its name.
  */
 #ifndef SLICED_TOASTER_AT_WORK_H
@@ -17,7 +17,7 @@ typedef struct SlicedAtWork
 {
 	ErrorContextCallback callback;
 	const SlicedToaster *toaster;
-	Relation	rel;			/* whose column 'attno' it works on; NULL: none */
+	Relation	rel;			/* it works on column 'attno' of this; NULL: none */
 	int			attno;
 } SlicedAtWork;
 

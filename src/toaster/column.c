@@ -1,16 +1,16 @@
 /*
  * column.c
- *	  What holds for a column: its toaster, its codec, its level, its dictionary.
+ *	  The settings of a column: its toaster, its codec, its level, its dictionary.
  *
- * What the labels say of a table's columns is kept until the table changes, or one
- * that it is a partition of, or some function, which may be a toaster's.  Entries
- * go by the table's OID.  Whoever changes a label has the table's relcache entry
- * invalidated; everything that is inherited goes when one of those from which
- * others inherit is invalidated.  So nobody need know all of a table's partitions,
- * some of which he may not see yet.
+ * We keep what the labels of a table's columns say until the table changes, or a
+ * table that it is a partition of, or any function, which may be a toaster's.
+ * Entries go by the table's OID.  A session that changes a label invalidates the
+ * table's relcache entry.  When a table from which others inherit is invalidated, we
+ * forget all entries.  So a session need not know all of a table's partitions, some
+ * of which it may not see yet.
  *
- * ALTER TABLE, VACUUM FULL and others write rows into a table that takes the
- * place of another one afterwards.  The labels are the other one's.
+ * ALTER TABLE, VACUUM FULL and others write rows into a table that later takes the
+ * place of another one.  The other table's labels count.
  */
 #include "postgres.h"
 
@@ -39,14 +39,14 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-/* What labels say of a column. */
+/* The options that labels give a column. */
 typedef struct Labelled
 {
-	NameData	name;			/* of the toaster; empty: none is named */
-	Oid			function;		/* the toaster's; InvalidOid: it cannot be used */
-	int			codec;			/* -1: the setting's */
-	int			level;			/* 0: the setting's */
-	int			dictionary;		/* -1: the setting's */
+	NameData	name;			/* of the toaster; empty: no label names one */
+	Oid			function;		/* the toaster's; InvalidOid: we cannot use it */
+	int			codec;			/* -1: the setting decides */
+	int			level;			/* 0: the setting decides */
+	int			dictionary;		/* -1: the setting decides */
 	SlicedSource toaster_from;
 	SlicedSource codec_from;
 	SlicedSource level_from;
@@ -60,9 +60,9 @@ typedef struct Entry
 	bool		is_parent;		/* others inherit its labels */
 	bool		warned;
 	bool		names_toasters;
-	uint64		generation;		/* of the registry */
+	uint64		generation;		/* of the registry, when this was filled */
 	int			natts;
-	const SlicedToaster **toasters; /* of each column, once it has been asked for */
+	const SlicedToaster **toasters; /* of each column, once looked up */
 	Labelled   *labelled;		/* NULL: no label says anything */
 } Entry;
 
@@ -83,7 +83,7 @@ clear_entry(Entry *entry)
 	entry->natts = 0;
 }
 
-/* What has been said once is not said again. */
+/* The entry stays if it has warned, so that it does not warn again. */
 static void
 forget_entry(Entry *entry)
 {
@@ -103,7 +103,7 @@ forget_all(void)
 		forget_entry(entry);
 }
 
-/* A relation has changed; or all may have. */
+/* A relation has changed; InvalidOid: all may have. */
 static void
 forget_relation(Datum arg, Oid relid)
 {
@@ -141,11 +141,11 @@ make_entry(Oid relid)
 	return entry;
 }
 
-/* ---- what labels say ---- */
+/* ---- labels ---- */
 
 /*
- * A table's label names a toaster for columns of the types that it works for.  If
- * there is none of that name at all, that is a mistake, as in a column's label.
+ * A table's label names a toaster for columns of the types that it works for.  If no
+ * toaster has that name at all, that is a mistake, as in a column's label.
  */
 static void
 apply_toaster(Labelled *to, const SlicedLabel *label, SlicedSource from, Oid type)
@@ -160,7 +160,7 @@ apply_toaster(Labelled *to, const SlicedLabel *label, SlicedSource from, Oid typ
 	to->toaster_from = from;
 }
 
-/* What has been said by a label nearer to the column stays. */
+/* What a label nearer to the column says stays. */
 static void
 apply(Labelled *to, const SlicedLabel *label, SlicedSource from, Oid type)
 {
@@ -185,7 +185,7 @@ apply(Labelled *to, const SlicedLabel *label, SlicedSource from, Oid type)
 
 typedef struct FoundLabel
 {
-	int			attno;			/* 0: the table's */
+	int			attno;			/* 0: the table's label */
 	SlicedLabel label;
 } FoundLabel;
 
@@ -264,7 +264,7 @@ apply_labels(Labelled *labelled, TupleDesc desc, Oid relid, List *labels, bool o
 	}
 }
 
-/* What labels say of the table's columns; NULL if there are none. */
+/* The labels' options for each of the table's columns; NULL if there are no labels. */
 static Labelled *
 collect_labels(TupleDesc desc, Oid relid, List *ancestors)
 {
@@ -289,7 +289,7 @@ collect_labels(TupleDesc desc, Oid relid, List *ancestors)
 	return labelled;
 }
 
-/* ---- what is remembered ---- */
+/* ---- entries ---- */
 
 static Oid
 relid_with_labels(Relation rel)
@@ -323,9 +323,9 @@ fill_entry(Relation rel, Oid relid, Labelled *labelled, List *ancestors, uint64 
 }
 
 /*
- * The entry of a table, valid until the next look at a catalog.  'attno' is a
- * column that it must know, if not 0: ALTER TABLE may have added it to a table of
- * which the entry is older.
+ * The entry of a table, valid until the next look at a catalog.  It knows column
+ * 'attno', if that is not 0:  ALTER TABLE may have added the column after the entry
+ * was made.
  */
 static Entry *
 find_entry(Relation rel, int attno)
@@ -378,7 +378,7 @@ entry_toaster(Entry *entry, Relation rel, int attno)
 		toaster = sliced_registered_load(registered);
 	else
 		toaster = sliced_toaster_of_type(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid);
-	/* looking may have taken the entry away */
+	/* looking may have removed the entry */
 	if (before == changes)
 		entry->toasters[attno - 1] = toaster;
 	return toaster;
@@ -406,7 +406,7 @@ sliced_column_toaster_function(Relation rel, int attno)
 	return entry->labelled == NULL ? InvalidOid : entry->labelled[attno - 1].function;
 }
 
-/* ---- what follows ---- */
+/* ---- settings of a column ---- */
 
 static int
 codec_of(Form_pg_attribute att, const Labelled *labelled, Oid relid, SlicedSource *from)
@@ -451,8 +451,8 @@ compression_of(Form_pg_attribute att, const Labelled *labelled, Oid relid, Slice
 }
 
 /*
- * What new values of the column look back at.  Looking that up may change what is
- * remembered of labels.
+ * Set the dictionary for new values of the column.  Looking it up may change what we
+ * remember of labels.
  */
 static void
 add_dictionary(SlicedColumn *column, Relation rel, int attno)
@@ -468,7 +468,7 @@ add_dictionary(SlicedColumn *column, Relation rel, int attno)
 static void
 warn(const Entry *entry, Relation rel, int attno)
 {
-	/* the entry may go while we speak */
+	/* the entry may go while we report */
 	char	   *toaster = pstrdup(NameStr(entry->labelled[attno - 1].name));
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
 	const char *table = get_rel_name(entry->relid);

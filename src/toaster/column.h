@@ -1,8 +1,8 @@
 /*
  * column.h
- *	  What holds for a column: its toaster, its codec, its level, its dictionary.
+ *	  The settings of a column: its toaster, its codec, its level, its dictionary.
  *
- * Who comes first decides, for each of them by itself:
+ * The first of these that says something decides, for each setting by itself:
  *
  *	  the column's label (toaster/label.h)
  *	  SET COMPRESSION of the column
@@ -12,9 +12,9 @@
  *	  the type's default toaster, and the settings
  *
  * A table's label names a toaster for those columns that it works for.  STORAGE
- * EXTERNAL or PLAIN means no compression, whatever else is said.
+ * EXTERNAL or PLAIN means no compression, regardless of all others.
  *
- * If a toaster that a label names is not there, or not for the column's type, the
+ * If a label's toaster does not exist, or does not work for the column's type, the
  * type's default takes its place.
  */
 #ifndef SLICED_TOASTER_COLUMN_H
@@ -34,15 +34,15 @@ typedef struct SlicedColumn
 } SlicedColumn;
 
 /*
- * What holds for a new value of a column, which is of variable length.  A WARNING,
- * once in a session for a table, if a label's toaster cannot be used.
+ * The settings for a new value of a column, which is of variable length.  If a
+ * label's toaster cannot be used, a WARNING, once in a session for a table.
  */
 extern SlicedColumn sliced_column(Relation rel, int attno);
 
 /* Its toaster alone, without a warning. */
 extern const SlicedToaster *sliced_toaster_of_column(Relation rel, int attno);
 
-/* Does a label name the toaster of any of the table's columns? */
+/* True if a label names the toaster of any of the table's columns. */
 extern bool sliced_columns_name_toasters(Relation rel);
 
 /* The function of the toaster that a label gives to the column; InvalidOid if none does. */
@@ -62,12 +62,12 @@ typedef enum SlicedOrigin
 typedef struct SlicedSource
 {
 	SlicedOrigin origin;
-	Oid			relid;			/* whose label it is */
+	Oid			relid;			/* the table with the label */
 } SlicedSource;
 
 typedef struct SlicedColumnSources
 {
-	NameData	toaster;		/* that a label names; empty if none does */
+	NameData	toaster;		/* named by a label; empty if none does */
 	bool		missing;		/* but it cannot be used */
 	SlicedSource toaster_from;
 	SlicedSource codec_from;
@@ -75,7 +75,7 @@ typedef struct SlicedColumnSources
 	SlicedSource dictionary_from;
 } SlicedColumnSources;
 
-/* The same as sliced_column(), without a warning, and why. */
+/* The same as sliced_column(), without a warning, and where each setting comes from. */
 extern SlicedColumn sliced_column_explain(Relation rel, int attno, SlicedColumnSources *sources);
 
 /* Called once, when the library is loaded. */

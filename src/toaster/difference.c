@@ -2,11 +2,12 @@
  * difference.c
  *	  Finds what a new value has in common with the one it replaces.
  *
- * For some types that is their beginning, their end, and whatever their structure tells.
- * The bytes of others are compared in all places (value/common_runs.c).  Comparing means
- * reading the old value, which is several times cheaper than writing the new one, and it
- * stops where little is the same.  But if the values always differ, even that is wasted.
- * So we try a column less and less often while its values have nothing in common.
+ * For some types that is their beginning, their end, and what their structure tells.
+ * The bytes of others are compared in all places (value/common_runs.c).  Comparing
+ * means reading the old value, which is several times cheaper than writing the new
+ * one, and it stops where little is the same.  But if the values always differ, even
+ * that work is wasted.  So we try a column less and less often while its values have
+ * nothing in common.
  */
 #include "postgres.h"
 
@@ -21,13 +22,13 @@
 #include "value/common_runs.h"
 #include "value/document.h"
 
-/* How a column has done.  Columns share entries if they must. */
+/* How often comparing has paid for a column.  Columns share entries if they must. */
 typedef struct Experience
 {
 	Oid			relid;
 	int			attno;
 	int			failures;		/* in a row */
-	uint32		skip;			/* so many values */
+	uint32		skip;			/* values to skip before the next try */
 } Experience;
 
 #define N_EXPERIENCES	64
@@ -56,7 +57,10 @@ typedef struct OldValue
 	Oid			valueid;
 } OldValue;
 
-/* False if they cannot be read: a damaged value can be replaced like any other. */
+/*
+ * Returns false if the bytes cannot be read: a damaged value can be replaced like any
+ * other.
+ */
 static bool
 read_old_bytes(void *arg, uint32 start, uint32 end, char *dest)
 {
@@ -91,8 +95,9 @@ rope_of_runs(const struct varatt_external *old, const SlicedCommonRuns *found, c
 }
 
 /*
- * Compare the bytes, whatever they mean.  NULL if less than a quarter is the same, which
- * is not worth being shared: see store/change.c.  '*new' is how many are not the same.
+ * Compare bytes without knowing their structure.  NULL if less than a quarter is the
+ * same, which is not worth sharing: see store/change.c.  '*new' is how many are not
+ * the same.
  */
 static SlicedRope *
 compare_bytes(const SlicedToaster *toaster, const struct varatt_external *old, const char *raw,
@@ -109,14 +114,14 @@ compare_bytes(const SlicedToaster *toaster, const struct varatt_external *old, c
 	char	   *whole = NULL;
 
 	value.toastrel = table_open(old->va_toastrelid, AccessShareLock);
-	/* what is looked at from both ends is decompressed at once if it is one slice */
+	/* a value of one slice, which we look at from both ends, is decompressed at once */
 	if (toaster->difference == NULL && bytes.len <= SLICED_COMPARE_STEP)
 	{
 		whole = palloc(bytes.len);
 		if (read_old_bytes(&value, 0, bytes.len, whole))
 			bytes.bytes = whole;
 	}
-	/* where the structure is looked at next, in a document it is at hand */
+	/* a document, since the structure is looked at next and finds it in memory */
 	else if (bytes.len <= SLICED_COMPARE_WHOLE)
 		bytes.bytes = sliced_document_try_read(old);
 	sliced_common_runs_find(&found, &bytes, raw, len, toaster->difference == NULL);
@@ -133,8 +138,8 @@ compare_bytes(const SlicedToaster *toaster, const struct varatt_external *old, c
 }
 
 /*
- * The rope that writes less.  The structural one is worth nothing if it writes
- * more than half of the value, since it needs all of the old value read.
+ * The rope that writes less.  The structural one must read all of the old value, so
+ * it is not worth it if it writes more than half of the value.
  */
 static SlicedRope *
 better_rope(SlicedRope *rope, SlicedRope *structural)
@@ -149,7 +154,7 @@ better_rope(SlicedRope *rope, SlicedRope *structural)
 	return structural;
 }
 
-/* Does the list of the old value that has moved become these bytes? */
+/* True if the list of the old value, moved, gives these bytes. */
 static bool
 list_is_right(const SlicedRun *run, SlicedDocument *doc)
 {
@@ -164,8 +169,9 @@ list_is_right(const SlicedRun *run, SlicedDocument *doc)
 }
 
 /*
- * The rope comes from whoever knows the type.  What is stored must not depend on
- * its being right, and all of the old value has been read.
+ * The rope comes from a toaster, perhaps of another extension.  What we store must
+ * not depend on that being right, and all of the old value has been read, so checking
+ * is cheap.
  */
 static void
 check_structural(const SlicedRope *rope, SlicedDocument *doc, const char *raw, uint32 len)
@@ -189,7 +195,7 @@ check_structural(const SlicedRope *rope, SlicedDocument *doc, const char *raw, u
 				errmsg("a difference between two values does not lead to the new value"));
 }
 
-/* What the type's structure tells; NULL if the old value is damaged. */
+/* The difference that the type's structure tells; NULL if the old value is damaged. */
 static SlicedRope *
 structural_difference(const SlicedToaster *toaster, const struct varatt_external *old,
 					  const char *raw, uint32 len)

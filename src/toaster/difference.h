@@ -15,9 +15,9 @@
 
 /*
  * Describe the 'len' bytes at 'raw' as a rope of 'old', a value of ours, in the
- * current context.  NULL if they have too little in common, or if looking has not
- * paid for this column before.  'raw' has to last as long as the rope.  If
- * nothing has changed, the rope is one run with all of the base.
+ * current context.  NULL if they have too little in common, or if comparing has not
+ * paid for this column before.  'raw' has to last as long as the rope.  If nothing
+ * has changed, the rope is one run with all of the base.
  */
 extern SlicedRope *sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
 									 const struct varatt_external *old,

@@ -1,14 +1,15 @@
 /*
  * label.c
- *	  Labels of provider "sliced": SECURITY LABEL FOR sliced ON COLUMN ... IS '...'.
+ *	  Labels of provider "sliced":  SECURITY LABEL FOR sliced ON COLUMN ...  IS
+ *	  '...'.
  *
- * Core stores a label and checks who may set it, but tells nobody: it asks us
- * whether we like the label, and then we invalidate what others remember of the
- * table.  If the transaction is rolled back, core does so once more.
+ * Core stores a label and checks who may set it, but sends no invalidation.  It asks
+ * us to check the label, and then we invalidate what sessions remember of the table.
+ * If the transaction is rolled back, core invalidates it once more.
  *
- * A dump sets labels when toasters may not be there any more, or a column's type
- * is another one.  That costs a WARNING in a session that does not check bodies of
- * functions either, as pg_dump and pg_restore have it.
+ * A restored dump may set labels when a toaster is missing, or a column has another
+ * type.  That is only a WARNING in a session that does not check bodies of functions
+ * either, as pg_dump and pg_restore set it.
  */
 #include "postgres.h"
 
@@ -42,8 +43,8 @@
 /* ---- the text ---- */
 
 /*
- * Cut the next "key=value" off *rest, without blanks around either.  False if
- * nothing is left.  'value' is NULL if there is no "=".
+ * Cut the next "key=value" off *rest, without blanks around key and value.  Returns
+ * false if nothing is left.  'value' is NULL if there is no "=".
  */
 static bool
 next_option(char **rest, char **key, char **value)
@@ -75,7 +76,7 @@ next_option(char **rest, char **key, char **value)
 	return true;
 }
 
-/* A whole number of 1 or more; 0 if it is none. */
+/* A whole number of 1 or more; 0 if the text is not one. */
 static int
 read_level(const char *text)
 {
@@ -114,7 +115,7 @@ sliced_label_read(const char *text, SlicedLabel *label)
 	pfree(copy);
 }
 
-/* ---- what is allowed ---- */
+/* ---- checks ---- */
 
 static char *
 codec_names(void)
@@ -140,7 +141,7 @@ codec_levels(void)
 	return names.data;
 }
 
-/* Everything about the text that does not depend on what there is in the database. */
+/* Check everything in the text that does not depend on the database. */
 static void
 check_text(const char *text)
 {
@@ -192,7 +193,7 @@ check_text(const char *text)
 				errhint("Use NULL to remove a label."));
 }
 
-/* Without a codec the level is for whatever codec has so many. */
+/* Without a codec, one codec with that many levels is enough. */
 static void
 check_level(const SlicedLabel *label)
 {
@@ -217,7 +218,7 @@ check_level(const SlicedLabel *label)
 			errhint("Compression methods with levels are %s.", codec_levels()));
 }
 
-/* Whether toasters and types fit is no reason for a dump not to be restored. */
+/* A dump must be restorable even if toasters and types do not fit. */
 static int
 misfit_level(void)
 {
@@ -311,9 +312,9 @@ invalidate(Oid relid)
 }
 
 /*
- * A label is about to be set, or removed if it is NULL.  Partitions are invalidated
- * as well, for the plans that are kept of them; toaster/column.c needs it only for
- * the table itself, so partitions that we do not see yet do no harm.
+ * Core is about to set a label, or to remove it if 'text' is NULL.  We invalidate
+ * partitions as well, for their cached plans.  toaster/column.c needs it only for the
+ * table itself, so partitions that we do not see yet do no harm.
  */
 static void
 relabel(const ObjectAddress *object, const char *text)
@@ -341,7 +342,7 @@ relabel(const ObjectAddress *object, const char *text)
 
 /*
  * Labels cannot be set before the library is loaded.  An event trigger calls this
- * before each SECURITY LABEL, and that loads it.
+ * before each SECURITY LABEL, and the call loads it.
  */
 PG_FUNCTION_INFO_V1(sliced_before_label);
 
@@ -361,9 +362,12 @@ sliced_label_init(void)
 	register_label_provider(SLICED_LABEL_PROVIDER, relabel);
 }
 
-/* ---- for people who would not think of labels ---- */
+/* ---- functions that set labels ---- */
 
-/* Execute SECURITY LABEL for a table, or a column of it; no options: remove the label. */
+/*
+ * Execute SECURITY LABEL for a table, or for its column; NULL options remove the
+ * label.
+ */
 static void
 set_label(Oid relid, const char *column, const char *options)
 {
@@ -371,7 +375,7 @@ set_label(Oid relid, const char *column, const char *options)
 	char	   *table;
 
 	sliced_refuse_read_only(column != NULL ? "sliced.alter_column()" : "sliced.alter_table()");
-	/* from now on the name is the table's */
+	/* once locked, the table keeps its name */
 	sliced_relation_lock(relid, SLICED_OWNER, ShareUpdateExclusiveLock, false);
 	table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 									   get_rel_name(relid));

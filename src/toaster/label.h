@@ -1,10 +1,10 @@
 /*
  * label.h
- *	  Labels of provider "sliced": what tables and columns want of us.
+ *	  Labels of provider "sliced": options of tables and columns.
  *
- * "toaster=jsonb, compression=zstd, level=9, dictionary=auto", in pg_seclabel, where dumps and
- * upgrades find it.  toaster/column.h says what follows from the labels of a
- * table, its columns and the tables that it is a partition of.
+ * "toaster=jsonb, compression=zstd, level=9, dictionary=auto", in pg_seclabel, where
+ * dumps and upgrades find it. toaster/column.h says how the labels of a table, its
+ * columns and the tables that it is a partition of combine.
  */
 #ifndef SLICED_TOASTER_LABEL_H
 #define SLICED_TOASTER_LABEL_H
@@ -22,8 +22,8 @@ typedef struct SlicedLabel
 } SlicedLabel;
 
 /*
- * Take a label apart.  It was checked when it was set, by this release or another
- * one, so whatever we do not know is passed over.
+ * Split a label into its options.  This release or another one checked it when it was
+ * set, so we skip options that we do not know.
  */
 extern void sliced_label_read(const char *text, SlicedLabel *label);
 

@@ -1,10 +1,10 @@
 /*
  * registry.c
- *	  Which toasters there are, and which one a type has.
+ *	  Knows all toasters, and the default one of each type.
  *
- * What was found in the catalogs is kept until some function changes.  Looking
- * may end in an error, and functions may change meanwhile, so the list counts only
- * when it is complete.  Toasters themselves are in libraries, which stay.
+ * We keep what we found in the catalogs until some function changes.  Looking may end
+ * in an error, and functions may change meanwhile, so the list counts only when it is
+ * complete.  Toasters themselves are in libraries, which stay loaded.
  */
 #include "postgres.h"
 
@@ -40,17 +40,17 @@
 #define RESULT_TYPE		"toaster_handler"
 #define NAME_SUFFIX		"_toaster"
 
-/* The toaster of a type, once it has been asked for. */
+/* The toaster of a type, once looked up. */
 typedef struct TypeDefault
 {
 	Oid			type;
 	SlicedRegistered *registered;	/* or NULL */
 } TypeDefault;
 
-static MemoryContext registry_mcxt;		/* all that follows */
+static MemoryContext registry_mcxt;		/* of everything that follows */
 static List *registered_toasters;
 static HTAB *types;
-static uint64 registry_generation = 0;	/* in which they were found; 0: never */
+static uint64 registry_generation = 0;	/* in which the toasters were found; 0: never */
 static uint64 generation = 1;
 
 const SlicedToaster sliced_plain_toaster = {.api = SLICED_TOASTER_API};
@@ -107,7 +107,10 @@ by_type_and_name(const ListCell *a, const ListCell *b)
 	return order != 0 ? order : x->function < y->function ? -1 : 1;
 }
 
-/* The function, if its signature and its name are those of one that returns a toaster. */
+/*
+ * The function as a registered toaster, if its signature and name say so; NULL
+ * otherwise.
+ */
 static SlicedRegistered *
 read_function(Oid function, Oid result_type)
 {
@@ -164,8 +167,8 @@ find_functions(Oid result_type)
 }
 
 /*
- * What we know begins with the access method.  This session may not have used it
- * yet, or it was dropped and made again.
+ * Everything we know starts from the access method's handler.  This session may not
+ * have used it yet, or the access method was dropped and made again.
  */
 static void
 find_access_method(void)
@@ -178,13 +181,13 @@ find_access_method(void)
 	tuple = SearchSysCache1(AMNAME, CStringGetDatum("sliced"));
 	if (HeapTupleIsValid(tuple))
 	{
-		/* which asks our handler, and so tells where it is */
+		/* calls our handler, which sets sliced_handler_oid */
 		GetTableAmRoutine(((Form_pg_am) GETSTRUCT(tuple))->amhandler);
 		ReleaseSysCache(tuple);
 	}
 }
 
-/* Fill this, which lives in the current context, from the catalogs. */
+/* Read the list of toasters from the catalogs, into the current context. */
 static List *
 find_toasters(void)
 {
@@ -259,7 +262,7 @@ has_name_of_type(const SlicedRegistered *registered)
 	return result;
 }
 
-/* Of several toasters of a type, the one that has the type's name. */
+/* The type's only toaster; of several, the one that has the type's name. */
 static SlicedRegistered *
 choose_default(Oid type)
 {
@@ -283,7 +286,7 @@ choose_default(Oid type)
 }
 
 /*
- * The type's own, or that of a type whose values are the same bytes: text's for
+ * The default of the type, or of a type whose values are the same bytes: text's for
  * varchar, the one of anyarray for arrays.
  */
 static SlicedRegistered *
@@ -333,7 +336,10 @@ sliced_registered_default(Oid type)
 	return entry->registered;
 }
 
-/* Nothing else would keep us from a loop, or from memory that is not ours. */
+/*
+ * Without this check a wrong toaster could make us loop, or read memory that is not
+ * ours.
+ */
 static bool
 is_sound(const SlicedToaster *toaster)
 {
@@ -403,7 +409,7 @@ sliced_registered_load(SlicedRegistered *registered)
 				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				errmsg("function %s returned a toaster with impossible functions to exchange",
 					   format_procedure(function)));
-	/* that function may have done anything, and the list may be another one by now */
+	/* the function may have done anything; the list may be a new one by now */
 	SLICED_STOP("registry.toaster-called");
 	if (before == registry_generation)
 		registered->toaster = toaster;
@@ -418,19 +424,19 @@ file_exists(const char *path)
 	return stat(path, &st) == 0;
 }
 
-/* Does core look for "$libdir/library" in other directories as well? */
+/* True if core looks for "$libdir/library" in other directories as well. */
 static bool
 is_searched_elsewhere(void)
 {
-	/* PostgreSQL 18 does so; Debian's servers have a setting for packages under test */
+	/* PostgreSQL 18 can; Debian's servers have a setting for packages under test */
 	const char *debian = GetConfigOption("extension_destdir", true, false);
 
 	return (debian != NULL && *debian != '\0') || strcmp(Dynamic_library_path, "$libdir") != 0;
 }
 
 /*
- * Is the library there that the function is in, as far as we can tell?  If it
- * may be elsewhere, loading it will tell.
+ * False if the function's library is missing from where it must be.  If it may be
+ * elsewhere, loading it will tell.
  */
 static bool
 has_library(Oid function)
@@ -479,7 +485,7 @@ sliced_toaster_of_type(Oid type)
 	return registered == NULL ? &sliced_plain_toaster : sliced_registered_load(registered);
 }
 
-/* Does a toaster that was made for one type work for another?  InvalidOid: for any. */
+/* True if the toaster works for values of the type, or if that is InvalidOid. */
 static bool
 works_for(const SlicedRegistered *registered, Oid type)
 {
@@ -487,7 +493,10 @@ works_for(const SlicedRegistered *registered, Oid type)
 		IsBinaryCoercible(type, registered->type);
 }
 
-/* All that work for a type and have that name, if it is not NULL; the type's own come first. */
+/*
+ * All toasters that work for a type, with that name if it is not NULL; the type's own
+ * come first.
+ */
 static List *
 find_registered(Oid type, const char *name)
 {

@@ -1,12 +1,12 @@
 /*
  * registry.h
- *	  Which toasters there are, and which one a type has.
+ *	  Knows all toasters, and the default one of each type.
  *
- * A toaster is registered by its function's signature, so there is no catalog of
- * ours: pg_depend leads from the result type to the functions, and dumps, upgrades
- * and DROP EXTENSION take care of themselves.  Only functions in language C count,
- * which only a superuser can make: anybody may declare a function in SQL with that
- * result type, and the result is taken for an address.
+ * A function's signature registers a toaster, so we need no catalog of our own:
+ * pg_depend leads from the result type to the functions, and dumps, upgrades and DROP
+ * EXTENSION take care of themselves.  Only functions in language C count, which only
+ * a superuser can make.  Any user may declare a function in SQL with that result
+ * type, and we would take its result for an address.
  */
 #ifndef SLICED_TOASTER_REGISTRY_H
 #define SLICED_TOASTER_REGISTRY_H
@@ -18,19 +18,19 @@
 
 typedef struct SlicedRegistered
 {
-	Oid			function;		/* that returns it */
+	Oid			function;		/* the function that returns it */
 	Oid			namespace;		/* the function's */
-	Oid			type;			/* what it knows */
+	Oid			type;			/* the type that it knows */
 	NameData	name;			/* the function's, without _toaster */
-	const SlicedToaster *toaster;	/* NULL: not asked for yet */
+	const SlicedToaster *toaster;	/* NULL: function not called yet */
 } SlicedRegistered;
 
-/* Does nothing special. */
+/* Cuts values anywhere. */
 extern const SlicedToaster sliced_plain_toaster;
 
 /*
- * All of them, as a list of SlicedRegistered, by type and name.  It is valid until
- * the catalogs are looked into again.
+ * All toasters, as a list of SlicedRegistered, by type and name.  The list is valid
+ * until the next look into the catalogs.
  */
 extern List *sliced_toasters(void);
 
@@ -38,14 +38,14 @@ extern List *sliced_toasters(void);
 extern SlicedRegistered *sliced_registered_default(Oid type);
 
 /*
- * Call its function, if that has not been done.  An error if what it returns is no
- * toaster that we can work with.
+ * Returns the toaster, calling its function the first time.  An error if the function
+ * returns no toaster that we can work with.
  */
 extern const SlicedToaster *sliced_registered_load(SlicedRegistered *registered);
 
 /*
  * The same, but NULL instead of such an error, or if the function's library is
- * missing: who only reads does not need the toaster.
+ * missing: reading does not need the toaster.
  */
 extern const SlicedToaster *sliced_registered_try(SlicedRegistered *registered);
 
@@ -53,9 +53,9 @@ extern const SlicedToaster *sliced_registered_try(SlicedRegistered *registered);
 extern const SlicedToaster *sliced_toaster_of_type(Oid type);
 
 /*
- * The registered toaster of this name that works for values of a type, or of any
- * with InvalidOid; and the one that a function returns.  NULL if there is none.
- * What they return is valid until the catalogs are looked into again.
+ * The registered toaster of this name that works for values of a type, or of any with
+ * InvalidOid; and the one that a function returns.  NULL if there is none.  The
+ * results are valid until the next look into the catalogs.
  */
 extern SlicedRegistered *sliced_registered_named(Oid type, const char *name);
 extern SlicedRegistered *sliced_registered_of(Oid function);
@@ -64,13 +64,13 @@ extern SlicedRegistered *sliced_registered_of(Oid function);
 extern char *sliced_registered_names(Oid type);
 
 /*
- * If catalogs have changed while we looked into them we look again, but not more
- * often than this: then what was found last counts, until the next look.  Core may be
- * told to forget all it knows at every opportunity (debug_discard_caches).
+ * If catalogs change while we look into them we look again, but at most this many
+ * times.  Then the last result counts, until the next look.  With
+ * debug_discard_caches, core forgets all it knows at every opportunity.
  */
 #define SLICED_LOOKS	5
 
-/* The name that a toaster, which has been loaded, is registered under; "?" if it is not any more. */
+/* The name under which a loaded toaster is registered; "?" if it no longer is. */
 extern const char *sliced_toaster_name(const SlicedToaster *toaster);
 
 /* Changes whenever some function has changed. */

@@ -9,12 +9,12 @@
 
 #include "nodes/primnodes.h"
 
-/* Is it harmless to evaluate the expression at any time?  NULL is. */
+/* True if the expression may be evaluated at any time.  NULL may. */
 extern bool sliced_is_harmless(const Node *expr);
 
 /*
  * Core evaluates subscripts only if there is a container, and the value to assign
- * only if no subscript is NULL.  May they be evaluated in any case?
+ * only if no subscript is NULL.  True if they may be evaluated in any case.
  */
 extern bool sliced_subscripts_are_harmless(const SubscriptingRef *ref);
 

@@ -3,10 +3,9 @@
  *	  Finds what an array has in common with the one it replaces.
  *
  * An array that got longer has other dimensions at its beginning, and every element
- * behind a new one has moved.  So dimensions, bitmap and elements are compared on their
- * own.  Where elements differ we look up blocks of the old ones that begin in the new
- * ones, wherever that is: the old blocks follow each other, the new ones may begin at any
- * element.
+ * behind a new one has moved.  So we compare dimensions, bitmap and elements on their
+ * own.  Where elements differ we look for blocks of the old ones among the new ones.
+ * The old blocks follow each other; the new ones may begin at any element.
  */
 #include "postgres.h"
 
@@ -40,7 +39,7 @@ typedef struct Comparison
 	uint32		step;			/* elements begin at multiples of this */
 	uint32		block;
 	uint32		mask;			/* of the table's size */
-	uint32	   *table;			/* places of old blocks; 0: none */
+	uint32	   *table;			/* offsets of old blocks; 0: none */
 } Comparison;
 
 static bool
@@ -55,7 +54,9 @@ get_layout(const char *bytes, uint32 len, Layout *layout)
 	return layout->data >= sliced_array_bitmap_start(array->ndim) && layout->data <= len;
 }
 
-/* How far apart do elements begin that follow each other, or may do so? */
+/*
+ * The distance between elements of one length; for other elements the least distance.
+ */
 static uint32
 step_of(const char *bytes)
 {
@@ -91,15 +92,15 @@ remember_old_blocks(Comparison *c)
 
 		CHECK_FOR_INTERRUPTS();
 
-		/* of those that are the same the first, which more are likely to follow */
+		/* of blocks that are the same, the first: more of them are likely to follow */
 		if (c->table[slot] == 0)
 			c->table[slot] = at;
 	}
 }
 
 /*
- * A run of old elements that begin in the new array at 'at', or before it but not before
- * 'from'.  Returns its length, 0 if there is none that is worth it; 'at' moves to its
+ * A run of old elements that begin in the new array at 'at', or before it but not
+ * before 'from'.  Returns its length, 0 if none is worth it; 'at' moves to its
  * beginning.
  */
 static uint32
@@ -135,7 +136,7 @@ compare_moved(Comparison *c)
 		uint32		old_at;
 		uint32		len = find_run(c, done, &begin, &old_at);
 
-		/* where nothing is found, a hundred million elements take many seconds */
+		/* without a match, a hundred million elements take many seconds */
 		CHECK_FOR_INTERRUPTS();
 		if (len == 0)
 		{
@@ -145,16 +146,16 @@ compare_moved(Comparison *c)
 		sliced_rope_add_bytes(c->rope, c->new + done, begin - done);
 		sliced_rope_add_base(c->rope, old_at, len);
 		done = begin + len;
-		/* the next element that may begin something */
+		/* the next element at which a run may begin */
 		at = done + (c->step - (done - c->new_from) % c->step) % c->step;
 	}
 	sliced_rope_add_bytes(c->rope, c->new + done, c->new_to - done);
 	pfree(c->table);
 }
 
-/* ---- all of it ---- */
+/* ---- whole arrays ---- */
 
-/* How many bytes of whole elements? */
+/* The number of these bytes that are whole elements. */
 static uint32
 whole(const Comparison *c, uint32 bytes)
 {

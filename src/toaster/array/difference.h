@@ -11,8 +11,9 @@
 #include "value/document.h"
 
 /*
- * The array 'raw', of 'len' bytes, as a rope of 'old', all of which is there.
- * NULL if one of them is no array.  'raw' has to last as long as the rope.
+ * The array 'raw', of 'len' bytes, as a rope of 'old', which has been read
+ * completely.  NULL if one of them is no array.  'raw' has to last as long as the
+ * rope.
  */
 extern SlicedRope *sliced_array_difference(SlicedDocument *old, const char *raw, uint32 len);
 

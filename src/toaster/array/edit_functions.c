@@ -4,8 +4,7 @@
  *	  to an array, as promises.
  *
  * As in toaster/text/edit_functions.c, results and errors are core's for every
- * argument; what is not a value of ours, and everything that is an error, is left
- * to core.
+ * argument.  We leave to core all values that are not ours, and all errors.
  */
 #include "postgres.h"
 
@@ -19,7 +18,7 @@
 #include "value/promise.h"
 #include "value/result.h"
 
-/* What is changed: argument 'arg', not fetched, if it is a value of ours. */
+/* The array to change: argument 'arg', not fetched, if it is a value of ours. */
 typedef struct Target
 {
 	SlicedArray array;
@@ -35,7 +34,10 @@ is_ours(FunctionCallInfo fcinfo, int arg)
 	return !PG_ARGISNULL(arg) && sliced_pointer_get(&ptr, (struct varlena *) PG_GETARG_POINTER(arg));
 }
 
-/* The document stays until others are looked at: fetch other arguments first. */
+/*
+ * The document stays only until another one is looked at: fetch other arguments
+ * first.
+ */
 static bool
 get_target(FunctionCallInfo fcinfo, int arg, Target *target)
 {
@@ -46,7 +48,7 @@ get_target(FunctionCallInfo fcinfo, int arg, Target *target)
 	return true;
 }
 
-/* Make the change.  False if it is an error, or anything else for core. */
+/* Make the change.  Returns false for an error, or anything else that core must do. */
 static bool
 finish(FunctionCallInfo fcinfo, const Target *target, const SlicedSplice *splice, Datum *result)
 {
@@ -80,8 +82,8 @@ unchanged(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * The items take the places [lower, lower + n) of a one-dimensional array: of items, or
- * in front of them, or behind them.  There are NULLs between those and the array's items.
+ * Put the items at [lower, lower + n) of a one-dimensional array: over its items, in
+ * front of them, or behind them.  NULLs fill a gap between them.
  */
 static void
 put(SlicedSplice *s, const SlicedArray *array, int lower, SlicedItems items)
@@ -96,7 +98,7 @@ put(SlicedSplice *s, const SlicedArray *array, int lower, SlicedItems items)
 	s->gap_after = Max(-end, 0);
 	if (at < 0)
 		s->lbs[0] = lower;
-	/* core makes one even if the items leave no gap */
+	/* core makes a bitmap even if the items leave no gap */
 	s->needs_bitmap |= -at > 1 || end - array->nitems > 1;
 	s->dims[0] = array->nitems - s->remove + s->gap_before + items.n + s->gap_after;
 }
@@ -118,7 +120,7 @@ assign_element(FunctionCallInfo fcinfo, const SlicedSubscripts *subscripts, Datu
 	s = sliced_splice_begin(&target.array);
 	if (subscripts->n == 1)
 	{
-		/* where all is well, gaps are no longer than arrays may be */
+		/* a valid gap is no longer than an array may be */
 		if (llabs((int64) subscripts->values[0] - target.array.lbs[0]) > SLICED_ARRAY_MAX)
 			return false;
 		put(&s, &target.array, subscripts->values[0], items);
@@ -136,7 +138,7 @@ assign_element(FunctionCallInfo fcinfo, const SlicedSubscripts *subscripts, Datu
 	return finish(fcinfo, &target, &s, result);
 }
 
-/* The array to change, for core: where there is none, an empty one. */
+/* The array for core to change; an empty one if there is none. */
 static Datum
 array_or_empty(FunctionCallInfo fcinfo, Oid elemtype)
 {
@@ -151,7 +153,10 @@ complain_of_null(void)
 			errmsg("array subscript in assignment must not be null"));
 }
 
-/* Subscripts, or bounds, of an assignment: plans have some, others may call us as they like. */
+/*
+ * Subscripts, or bounds, of an assignment.  Plans always have some, but a user may
+ * call us without.
+ */
 static ArrayType *
 get_subscripts(FunctionCallInfo fcinfo)
 {
@@ -203,7 +208,7 @@ assign_slice(FunctionCallInfo fcinfo, const SlicedBounds *bounds, Datum *result)
 	lower = bounds->has_lower[0] ? bounds->lower[0] : s.lbs[0];
 	upper = bounds->has_upper[0] ? bounds->upper[0] : s.lbs[0] + s.dims[0] - 1;
 	n = (int64) upper - lower + 1;
-	/* the former are errors, and arrays that are too long */
+	/* the first two are errors, and so is an array that is too long */
 	if (lower > upper || n > ArrayGetNItems(ARR_NDIM(source), ARR_DIMS(source)) ||
 		llabs((int64) lower - s.lbs[0]) > SLICED_ARRAY_MAX)
 		return false;
@@ -214,7 +219,7 @@ assign_slice(FunctionCallInfo fcinfo, const SlicedBounds *bounds, Datum *result)
 
 PG_FUNCTION_INFO_V1(sliced_edit_array_slice);
 
-/* (array, bounds, which of them are given, new elements) */
+/* (array, bounds, flags of the bounds that are given, new elements) */
 Datum
 sliced_edit_array_slice(PG_FUNCTION_ARGS)
 {
@@ -250,7 +255,7 @@ add_element(FunctionCallInfo fcinfo, int arg, bool in_front, Datum *result)
 	if (!is_ours(fcinfo, arg))
 		return false;
 	items = get_item(fcinfo, 1 - arg, arg);
-	/* core takes its subscript for the lower bound, which may overflow */
+	/* core takes the new subscript for the lower bound, which may overflow */
 	if (!get_target(fcinfo, arg, &target) || target.array.ndim != 1 ||
 		(in_front && pg_sub_s32_overflow(target.array.lbs[0], 1, &end)))
 		return false;
@@ -281,10 +286,10 @@ sliced_edit_array_prepend(PG_FUNCTION_ARGS)
 	return add_element(fcinfo, 1, true, &result) ? result : array_prepend(fcinfo);
 }
 
-/* ---- more of them ---- */
+/* ---- several elements more ---- */
 
 /*
- * Add the other array, which has the same dimensions but for the first one; or which is one
+ * Add the other array, which has the same dimensions except the first one, or is one
  * item of the first dimension.
  */
 static bool
@@ -293,7 +298,7 @@ add_array(FunctionCallInfo fcinfo, int arg, Datum *result)
 	ArrayType  *other = PG_GETARG_ARRAYTYPE_P(1 - arg);
 	Target		target;
 	SlicedSplice s;
-	int			less;			/* dimensions that the other has less */
+	int			less;			/* number of dimensions that the other lacks */
 
 	if (!get_target(fcinfo, arg, &target) || ARR_ELEMTYPE(other) != target.array.elemtype)
 		return false;
@@ -321,7 +326,7 @@ add_array(FunctionCallInfo fcinfo, int arg, Datum *result)
 
 PG_FUNCTION_INFO_V1(sliced_edit_array_cat);
 
-/* Either side may be ours; if both are, the longer one is shared. */
+/* Either side may be ours.  If both are, the result shares the longer one. */
 Datum
 sliced_edit_array_cat(PG_FUNCTION_ARGS)
 {

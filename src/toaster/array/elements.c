@@ -1,10 +1,11 @@
 /*
  * elements.c
- *	  Where the elements of an array of ours are.
+ *	  Finds the elements of an array of ours.
  *
  * Elements of different lengths are found by walking from one to the next.  While an
- * array's document is in memory it keeps the place of every so manieth item that somebody
- * has come by, so the next walk begins close to where it has to go.
+ * array's document is in memory it keeps the offset of every
+ * SLICED_ARRAY_HINT_EACH-th item that a walk has passed, so the next walk begins
+ * close to its target.
  */
 #include "postgres.h"
 
@@ -17,7 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/* Places that a document remembers: of items 0, SLICED_ARRAY_HINT_EACH and so on. */
+/* Offsets that a document remembers: of items 0, SLICED_ARRAY_HINT_EACH and so on. */
 typedef struct Hints
 {
 	int			n;
@@ -86,7 +87,7 @@ open_array(SlicedArray *array)
 		sliced_array_complain(array);
 }
 
-/* Is there such a type?  Whoever damages bytes makes others. */
+/* True if the type exists.  Damaged bytes may name one that does not. */
 static bool
 type_is_known(FunctionCallInfo fcinfo, Oid type)
 {
@@ -133,7 +134,7 @@ sliced_array_is_null(const SlicedArray *array, int i)
 		(*sliced_document_need(array->doc, array->bitmap + i / 8, 1) & (1 << i % 8)) == 0;
 }
 
-/* How many of items [from, to) are not NULL? */
+/* The number of items in [from, to) that are not NULL. */
 static int
 count_values(const SlicedArray *array, int from, int to)
 {
@@ -185,7 +186,7 @@ add_hint(Hints *hints, uint32 at)
 	hints->places[hints->n++] = at;
 }
 
-/* How long is the element at this place? */
+/* The length of the element at this offset. */
 static uint32
 element_size(const SlicedArray *array, uint32 at)
 {
@@ -194,7 +195,10 @@ element_size(const SlicedArray *array, uint32 at)
 
 	if (array->typlen > 0)
 		return array->typlen;
-	/* a length word, or its first byte where it is short; neither ends behind the array */
+	/*
+	 * a length word, or its first byte if that is a short one; neither ends behind
+	 * the array
+	 */
 	bytes = sliced_document_need(array->doc, at, 1);
 	if (!VARATT_IS_1B(bytes))
 		bytes = sliced_document_need(array->doc, at, VARHDRSZ);
@@ -206,7 +210,7 @@ element_size(const SlicedArray *array, uint32 at)
 	return size;
 }
 
-/* Where does the item behind this one begin, which is at 'at' unless it is NULL? */
+/* The offset of the item behind item 'i', which is at 'at' unless it is NULL. */
 static uint32
 next_place(const SlicedArray *array, int i, uint32 at)
 {
@@ -235,7 +239,7 @@ walk_to(const SlicedArray *array, int item)
 	return at;
 }
 
-/* ---- both ---- */
+/* ---- elements of any kind ---- */
 
 uint32
 sliced_array_place(const SlicedArray *array, int i)
@@ -249,7 +253,7 @@ sliced_array_place(const SlicedArray *array, int i)
 		return array->data;
 	if (array->stride == 0)
 		return walk_to(array, i);
-	/* the end is as good to count from */
+	/* count from the end if that is nearer */
 	if (!array->has_nulls || i <= array->nitems / 2)
 		at = array->data + (uint64) count_values(array, 0, i) * array->stride;
 	else

@@ -1,11 +1,11 @@
 /*
  * elements.h
- *	  Where the elements of an array of ours are.
+ *	  Finds the elements of an array of ours.
  *
  * An array begins with its dimensions, and a bitmap if there are NULLs.  Then come
  * the elements that are not NULL, one after another, each at its type's alignment.
- * If all are of one length, the place of each can be computed.  Otherwise we walk over
- * their lengths, and remember where we came by.
+ * If all are of one length, we compute the offset of each.  Otherwise we walk over
+ * their lengths, and remember offsets that we have passed.
  *
  * All places are offsets into the array's document.
  */
@@ -31,18 +31,18 @@
 typedef struct SlicedArray
 {
 	SlicedDocument *doc;
-	uint32		size;			/* of the document, which is also where the elements end */
+	uint32		size;			/* of the document; the elements end there, too */
 	int			ndim;			/* at least one */
 	int			dims[MAXDIM];
 	int			lbs[MAXDIM];	/* lower bounds */
-	int			nitems;			/* with those that are NULL */
+	int			nitems;			/* NULLs included */
 	Oid			elemtype;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
 	uint32		stride;			/* from element to element; 0 if lengths differ */
-	bool		has_nulls;		/* is there a bitmap? */
-	uint32		bitmap;			/* where it is, if there is one */
+	bool		has_nulls;		/* has a bitmap */
+	uint32		bitmap;			/* its offset, if there is one */
 	uint32		data;			/* where the elements begin */
 } SlicedArray;
 
@@ -53,27 +53,28 @@ extern ArrayMetaState *sliced_array_element_type(FunctionCallInfo fcinfo, Oid ty
 extern Oid	sliced_array_argument_type(FunctionCallInfo fcinfo, int arg);
 
 /*
- * Look at the array that is a function's argument.  False if it is not a value of
- * ours, or has no elements, or some that end with a zero byte: those are for core.
+ * Look at the array that is a function's argument.  Returns false for arrays that
+ * core must handle: those that are not ours, that have no elements, or whose elements
+ * end with a zero byte.
  */
 extern bool sliced_array_get(FunctionCallInfo fcinfo, int arg, SlicedArray *array);
 
 /* Raise the error that the document is no array. */
 pg_noreturn extern void sliced_array_complain(const SlicedArray *array);
 
-/* Is item 'i', counted from 0, NULL? */
+/* True if item 'i', counted from 0, is NULL. */
 extern bool sliced_array_is_null(const SlicedArray *array, int i);
 
 /*
- * Where item 'i' begins, or what follows it if it is NULL; the end of the array
- * if there are no more items.
+ * The offset of item 'i', or of the next one if it is NULL; the end of the array if
+ * there are no more items.
  */
 extern uint32 sliced_array_place(const SlicedArray *array, int i);
 
-/* Item 'i', which is not NULL, in memory of the caller's. */
+/* Item 'i', which is not NULL, copied to the current context. */
 extern Datum sliced_array_fetch(const SlicedArray *array, int i);
 
-/* A place at or behind 'at' where an element may begin. */
+/* The first offset at or behind 'at' where an element may begin. */
 static inline uint32
 sliced_array_align(char typalign, uint64 at)
 {
@@ -82,7 +83,7 @@ sliced_array_align(char typalign, uint64 at)
 	return att_align_nominal(in_datum, typalign) - SLICED_ARRAY_START;
 }
 
-/* Where the elements of an array of so many items begin. */
+/* The offset at which the elements of an array of 'nitems' items begin. */
 static inline uint32
 sliced_array_data_start(int ndim, int nitems, bool has_nulls)
 {
@@ -90,7 +91,7 @@ sliced_array_data_start(int ndim, int nitems, bool has_nulls)
 		SLICED_ARRAY_START;
 }
 
-/* Where the bitmap of an array is. */
+/* The offset of an array's bitmap. */
 static inline uint32
 sliced_array_bitmap_start(int ndim)
 {

@@ -3,9 +3,10 @@
  *	  Subscripts of arrays, and functions that ask for their dimensions, without
  *	  reading the rest.
  *
- * As in toaster/text/read_functions.c, each does what core does, and leaves to it
- * what it cannot do better.  Where core's code does well once it has the bytes, it
- * gets the array's document with just those bytes in place that it looks at.
+ * As in toaster/text/read_functions.c, each does what core does, and leaves to core
+ * all calls that it cannot do better.  Where core's code does well once it has the
+ * bytes, we call it with the array's document, in which just the bytes are present
+ * that it looks at.
  */
 #include "postgres.h"
 
@@ -16,7 +17,7 @@
 
 /* ---- dimensions ---- */
 
-/* A function that looks at nothing but dimensions. */
+/* A function that looks only at dimensions. */
 static Datum
 of_dimensions(FunctionCallInfo fcinfo, PGFunction core)
 {
@@ -107,8 +108,8 @@ sliced_array_element_of_many(PG_FUNCTION_ARGS)
 /* ---- slices ---- */
 
 /*
- * Read what core looks at when it takes a slice: up to the slice's last item, from its
- * first one if core can compute where that is.
+ * Read the bytes that core looks at when it takes a slice: up to the slice's last
+ * item, from its first one if core can compute where that is.
  */
 static void
 need_for_slice(const SlicedArray *array, const SlicedBounds *bounds)

@@ -1,6 +1,6 @@
 /*
  * splice.c
- *	  Arrays in which some items are replaced by others, as ropes.
+ *	  Replaces some items of an array by others, as a rope.
  */
 #include "postgres.h"
 
@@ -91,8 +91,8 @@ copy_bits(uint8 *bits, int to, const SlicedArray *array, int from, int n)
 }
 
 /*
- * The bitmap of the result, for 'nitems'.  Whole bytes of the old one stay, those in front
- * and, if the items behind have moved by a multiple of eight, those behind.
+ * Add the bitmap of the result, for 'nitems'.  Keep whole bytes of the old one: those
+ * in front and, if the items behind have moved by a multiple of eight, those behind.
  */
 static void
 add_bitmap(SlicedRope *rope, const SlicedArray *array, const SlicedRope *whole,
@@ -101,7 +101,7 @@ add_bitmap(SlicedRope *rope, const SlicedArray *array, const SlicedRope *whole,
 	int			insert = s->gap_before + s->items.n + s->gap_after;
 	int			first = array->has_nulls ? s->at / 8 * 8 : 0;	/* of the bits made here */
 	int			end = nitems;	/* behind them */
-	int			old_end = s->at + s->remove;	/* the same in the old one, from here on */
+	int			old_end = s->at + s->remove;	/* the matching bit of the old one */
 	uint8	   *bits;
 
 	if (array->has_nulls && (insert - s->remove) % 8 == 0 && array->nitems - old_end > 8)
@@ -126,7 +126,7 @@ add_bitmap(SlicedRope *rope, const SlicedArray *array, const SlicedRope *whole,
 							 (array->nitems + 7) / 8 - old_end / 8);
 }
 
-/* Are there arrays of such dimensions? */
+/* True if an array may have these dimensions. */
 static bool
 is_possible(const SlicedArray *array, const SlicedSplice *s, int *nitems)
 {

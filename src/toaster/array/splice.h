@@ -1,9 +1,9 @@
 /*
  * splice.h
- *	  Arrays in which some items are replaced by others, as ropes.
+ *	  Replaces some items of an array by others, as a rope.
  *
- * Byte for byte what core would make.  Nothing of the array is read but what it takes to
- * find the items, and the part of the bitmap that changes.
+ * The result is byte for byte what core would make.  We read only as much of the
+ * array as it takes to find the items, and the part of the bitmap that changes.
  */
 #ifndef SLICED_ARRAY_SPLICE_H
 #define SLICED_ARRAY_SPLICE_H
@@ -24,20 +24,20 @@ typedef struct SlicedItems
 
 typedef struct SlicedSplice
 {
-	int			at;				/* which item of the array is the first to go */
-	int			remove;			/* how many go */
-	int			gap_before;		/* so many NULLs, */
+	int			at;				/* the first item of the array to go */
+	int			remove;			/* number of items that go */
+	int			gap_before;		/* this many NULLs, */
 	SlicedItems items;			/* these, */
-	int			gap_after;		/* and so many NULLs take their place */
-	bool		needs_bitmap;	/* even if nothing in it is NULL */
-	int			dims[MAXDIM];	/* of the result, which has as many as the array */
+	int			gap_after;		/* and this many NULLs take their place */
+	bool		needs_bitmap;	/* even if no item is NULL */
+	int			dims[MAXDIM];	/* of the result, as many as the array has */
 	int			lbs[MAXDIM];
 } SlicedSplice;
 
-/* A splice that changes nothing: the caller says what is different. */
+/* A splice that changes nothing: the caller sets what is different. */
 extern SlicedSplice sliced_splice_begin(const SlicedArray *array);
 
-/* A single item, in memory of the caller's. */
+/* A single item, in the current context. */
 extern SlicedItems sliced_items_one(const ArrayMetaState *type, Datum value, bool isnull);
 
 /* The first 'n' items of an array in memory. */
@@ -45,7 +45,7 @@ extern SlicedItems sliced_items_of(const ArrayMetaState *type, ArrayType *array,
 
 /*
  * The result as a rope of the array's own, 'whole', in the current context; it shares
- * the items' memory.  NULL if no array may be like that, which core has errors for.
+ * the items' memory.  NULL if no array may be like that; core raises the error.
  */
 extern SlicedRope *sliced_splice(const SlicedArray *array, const SlicedRope *whole,
 								 const SlicedSplice *splice);

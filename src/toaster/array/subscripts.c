@@ -2,10 +2,10 @@
  * subscripts.c
  *	  Array subscripts as arguments of functions.
  *
- * Core evaluates the subscripts it reads by only if there is an array, and the value that
- * it assigns only if no subscript is NULL.  Function calls evaluate all of their arguments.
- * So where it makes a difference we ask first whether there is an array, or complain of a
- * NULL while the arguments are evaluated.
+ * To read an element, core evaluates subscripts only if there is an array; to assign
+ * one, it evaluates the value only if no subscript is NULL.  Function calls evaluate
+ * all of their arguments.  So where it makes a difference we check first whether
+ * there is an array, or complain of a NULL while the arguments are evaluated.
  */
 #include "postgres.h"
 
@@ -24,7 +24,10 @@ sliced_subscripts_get(ArrayType *array, SlicedSubscripts *subscripts)
 {
 	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 
-	/* plans have as many as core allows, others may call us as they like */
+	/*
+	 * plans have at most as many as core allows, but a user may call us with any
+	 * number
+	 */
 	if (n < 1 || n > MAXDIM)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -61,7 +64,7 @@ sliced_bounds_get(ArrayType *array, int given, SlicedBounds *bounds)
 
 PG_FUNCTION_INFO_V1(sliced_array_subscripts);
 
-/* The subscripts of an assignment, as they are, unless one is NULL. */
+/* The subscripts of an assignment, unchanged; an error if one is NULL. */
 Datum
 sliced_array_subscripts(PG_FUNCTION_ARGS)
 {
@@ -92,8 +95,8 @@ make_int(int value)
 }
 
 /*
- * All subscripts in the order in which they are evaluated, with 0 for those that are
- * omitted; 'given' says which are not.
+ * All subscripts in the order in which they are evaluated, with 0 for an omitted one;
+ * 'given' says which are not omitted.
  */
 static List *
 collect_subscripts(SubscriptingRef *ref, int *given)

@@ -2,9 +2,10 @@
  * subscripts.h
  *	  Array subscripts as arguments of functions.
  *
- * Core evaluates subscripts by code that cannot be exchanged.  So they become calls of
- * functions of ours.  Bounds of slices are one array, upper ones first, since that is
- * the order in which core evaluates them; a number says which of them were omitted.
+ * Core evaluates subscripts by code that cannot be exchanged.  So we turn them into
+ * calls of our functions.  Bounds of slices are one array, upper ones first, since
+ * that is the order in which core evaluates them; a number says which of them were
+ * omitted.
  */
 #ifndef SLICED_ARRAY_SUBSCRIPTS_H
 #define SLICED_ARRAY_SUBSCRIPTS_H
@@ -29,12 +30,12 @@ typedef struct SlicedBounds
 	bool		has_lower[MAXDIM];
 } SlicedBounds;
 
-/* Subscripts of a single element.  False if one is NULL. */
+/* Subscripts of a single element.  Returns false if one is NULL. */
 extern bool sliced_subscripts_get(ArrayType *array, SlicedSubscripts *subscripts);
 
 /*
- * Bounds of a slice; bit i of 'given' says whether element i of the array is one,
- * and not omitted.  False if one is NULL.
+ * Bounds of a slice; bit i of 'given' says whether element i of the array is one, and
+ * not omitted.  Returns false if one is NULL.
  */
 extern bool sliced_bounds_get(ArrayType *array, int given, SlicedBounds *bounds);
 

@@ -1,6 +1,6 @@
 /*
  * toaster.c
- *	  What is special about arrays.
+ *	  The toaster of arrays.
  */
 #include "postgres.h"
 

@@ -108,7 +108,7 @@ sliced_arguments_leave(FunctionCallInfo fcinfo, PGFunction core, int a, int b)
 				fcinfo->args[args[i]].value = JsonbPGetDatum(sliced_argument_fetch_sound(fcinfo, args[i]));
 		}
 	result = core(fcinfo);
-	/* arguments that are constants are not evaluated again */
+	/* constant arguments are evaluated only once, so put them back */
 	for (int i = 0; i < lengthof(args); i++)
 		if (args[i] >= 0 && !PG_ARGISNULL(args[i]))
 			fcinfo->args[args[i]].value = originals[i];
@@ -125,7 +125,7 @@ sliced_argument_entries(FunctionCallInfo fcinfo, int arg, const Jsonb *jsonb)
 	return entries;
 }
 
-/* An argument that is fetched, as a fragment. */
+/* A fetched argument as a fragment. */
 static SlicedFragment
 fetched_fragment(FunctionCallInfo fcinfo, int arg)
 {

@@ -2,8 +2,8 @@
  * arguments.h
  *	  Arguments of functions that change a jsonb, as ropes.
  *
- * In jsonb_set(doc, '{a}', (doc->'a') || x) the document, the part of it and what
- * || promises have one base.  So the result is a rope of that base.
+ * In jsonb_set(doc, '{a}', (doc->'a') || x) the document, the part of it and the
+ * promise of || have one base.  So the result is a rope of that base.
  */
 #ifndef SLICED_JSONB_ARGUMENTS_H
 #define SLICED_JSONB_ARGUMENTS_H
@@ -20,14 +20,20 @@ typedef struct SlicedArgument
 	SlicedRope *rope;			/* of the whole value */
 } SlicedArgument;
 
-/* Get an argument; false if it is not ours, or a part so short that it is better copied. */
+/*
+ * Get an argument.  Returns false if it is not ours, or a part so short that copying
+ * is better.
+ */
 extern bool sliced_argument_get(FunctionCallInfo fcinfo, int arg, SlicedArgument *argument);
 
-/* The same, if it is no scalar and has the base of 'other', which may be itself. */
+/*
+ * The same, if the argument is no scalar and has the base of 'other', which may be
+ * 'argument'.
+ */
 extern bool sliced_argument_get_shared(FunctionCallInfo fcinfo, int arg, const SlicedArgument *other,
 									   SlicedArgument *argument);
 
-/* Have the two one base? */
+/* True if the two have one base. */
 extern bool sliced_arguments_share(const SlicedArgument *a, const SlicedArgument *b);
 
 /* Its container.  The document may go when the next one is opened. */
@@ -44,7 +50,7 @@ extern SlicedRope *sliced_argument_range(const SlicedArgument *argument, uint32 
 extern SlicedFragment sliced_argument_fragment(FunctionCallInfo fcinfo, int arg,
 											   const SlicedArgument *target);
 
-/* Raise the error that an argument, ours or not, does not have the structure of its type. */
+/* Raise an error: an argument, ours or not, does not have the structure of its type. */
 pg_noreturn extern void sliced_argument_complain(FunctionCallInfo fcinfo, int arg);
 
 /* Fetch an argument; an error if its root is damaged. */
@@ -54,15 +60,18 @@ extern Jsonb *sliced_argument_fetch(FunctionCallInfo fcinfo, int arg);
 extern Jsonb *sliced_argument_fetch_sound(FunctionCallInfo fcinfo, int arg);
 
 /*
- * Leave the call to core's function.  'a' and 'b' are its arguments that may be ours, or -1:
- * core believes what is in them, so that damage anywhere in those is an error here.
+ * Leave the call to core's function.  'a' and 'b' are its arguments that may be ours,
+ * or -1.  Core trusts their contents, so damage anywhere in them is an error here.
  */
 extern Datum sliced_arguments_leave(FunctionCallInfo fcinfo, PGFunction core, int a, int b);
 
 /* The entries of an argument that was fetched: elements, or keys and then values. */
 extern SlicedFragments sliced_argument_entries(FunctionCallInfo fcinfo, int arg, const Jsonb *jsonb);
 
-/* An argument as the function's result.  A part is promised: it is a datum for our functions. */
+/*
+ * An argument as the function's result.  A part becomes a promise, as only our
+ * functions know its datum.
+ */
 extern Datum sliced_argument_return(FunctionCallInfo fcinfo, int arg);
 
 #endif

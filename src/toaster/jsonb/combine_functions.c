@@ -3,7 +3,7 @@
  *	  Functions of core that put jsonb values together, as promises: || and
  *	  jsonb_build_object().
  *
- * The result shares what is ours with its document: of one operand all but where the
+ * The result shares bytes with documents of ours: of one operand all except where the
  * other one's entries go, of the other one its long values.
  */
 #include "postgres.h"
@@ -50,7 +50,7 @@ entries_of_ours(FunctionCallInfo fcinfo, const SlicedArgument *ours)
 typedef struct Operand
 {
 	bool		is_ours;
-	SlicedArgument ours;		/* if it is */
+	SlicedArgument ours;		/* if 'is_ours' */
 	Jsonb	   *jsonb;			/* its bytes, if not */
 	uint32		header;
 } Operand;
@@ -67,7 +67,10 @@ is_empty(const Operand *operand)
 	return (operand->header & (JB_FSCALAR | JB_CMASK)) == 0;
 }
 
-/* Is it worth taking apart, so that its long values are shared? */
+/*
+ * True if the operand is worth splitting into entries, so that its long values are
+ * shared.
+ */
 static inline bool
 has_few_entries(const Operand *operand)
 {
@@ -83,8 +86,8 @@ read_operand(FunctionCallInfo fcinfo, int arg, Operand *operand)
 }
 
 /*
- * Choose the operand that gets the entries of the other one, its number.  The other one
- * is read if it is not ours or cannot be shared.
+ * Returns the number of the operand that gets the entries of the other one.  The
+ * other one is read if it is not ours or cannot be shared.
  */
 static int
 choose_target(FunctionCallInfo fcinfo, Operand *operands)
@@ -107,8 +110,8 @@ choose_target(FunctionCallInfo fcinfo, Operand *operands)
 }
 
 /*
- * Merge an object into the target, which is one too.  Of keys that both have, the
- * second operand's values are taken.
+ * Merge an object into the target, also an object.  If both have a key, the second
+ * operand's value counts.
  */
 static SlicedRope *
 merge_object(const SlicedArgument *target, const SlicedJsonbNode *root, const SlicedFragments *entries, bool target_first)
@@ -178,7 +181,7 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 
 	if (is_object(other) && !is_object(&operands[i]))
 	{
-		/* it becomes an element */
+		/* a single value becomes an element */
 		entries = (SlicedFragments) {1, palloc(sizeof(SlicedFragment))};
 		entries.fragments[0] = other->is_ours ?
 			sliced_fragment_rope(JENTRY_ISCONTAINER, sliced_argument_rope(&other->ours)) :
@@ -188,7 +191,7 @@ sliced_edit_jsonb_concat(PG_FUNCTION_ARGS)
 	else
 		entries = other->is_ours ? entries_of_ours(fcinfo, &other->ours) :
 			sliced_argument_entries(fcinfo, 1 - i, other->jsonb);
-	/* changes must have an order, and there must be some */
+	/* changes must be in order, and there must be some */
 	if (entries.n == 0 ||
 		(is_object(&operands[i]) && !sliced_fragments_are_sorted(entries.fragments, entries.n / 2)))
 		sliced_argument_complain(fcinfo, 1 - i);
@@ -222,8 +225,8 @@ get_name(FunctionCallInfo fcinfo, int i, const char **name, uint32 *len)
 }
 
 /*
- * What core makes of the arguments, but JSON's null for the values of these pairs.  It
- * gets what is ours fetched, and an error is raised if that is damaged.
+ * Core's result for the arguments, with JSON's null for the values of the 'omitted'
+ * pairs.  Core gets arguments of ours fetched; damage in them is an error.
  */
 static Datum
 build_without(FunctionCallInfo fcinfo, const bool *omitted)
@@ -255,8 +258,8 @@ find_entry(const SlicedFragments *entries, const char *name, uint32 len)
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_build_object);
 
 /*
- * Values that are ours and have one base are shared, as in
- * doc || jsonb_build_object('items', (doc->'items') || ...).
+ * The result shares values that are ours and have one base, as in doc ||
+ * jsonb_build_object('items', (doc->'items') || ...).
  */
 Datum
 sliced_edit_jsonb_build_object(PG_FUNCTION_ARGS)
@@ -295,7 +298,7 @@ sliced_edit_jsonb_build_object(PG_FUNCTION_ARGS)
 				errmsg("value does not have the structure of its type"));
 	fragments = memcpy(palloc(entries.n * sizeof(SlicedFragment)), entries.fragments,
 					   entries.n * sizeof(SlicedFragment));
-	/* of several values of a name, the last one counts */
+	/* if a name has several values, the last one counts */
 	for (int i = 0; i < npairs; i++)
 	{
 		int			value;

@@ -19,10 +19,10 @@
 
 typedef struct DocumentComparison
 {
-	const SlicedRope *old;		/* the whole of it */
-	SlicedDocument *doc;		/* likewise */
+	const SlicedRope *old;		/* the whole old document */
+	SlicedDocument *doc;		/* also the whole old document */
 	SlicedRope *rope;
-	int			level;			/* how deep we are */
+	int			level;			/* depth of containers */
 } DocumentComparison;
 
 /* A container of the new document: where its data is, and its entries. */
@@ -52,7 +52,7 @@ is_same(DocumentComparison *c, uint32 at, uint32 old_len, const char *bytes, uin
 	return old_len == len && memcmp(sliced_document_need(c->doc, at, len), bytes, len) == 0;
 }
 
-/* A value that has changed; perhaps just some words in a long text. */
+/* A value that has changed, perhaps only some words in a long text. */
 static void
 compare_bytes(DocumentComparison *c, uint32 at, uint32 old_len, const char *bytes, uint32 len)
 {
@@ -86,8 +86,8 @@ static void compare_containers(DocumentComparison *c, const SlicedJsonbNode *old
 							   const NewContainer *new);
 
 /*
- * Compare a value of the new document, whose data is [begin, end), with the old
- * one that may be the same.
+ * Compare a value of the new document, whose data is [begin, end), with the old one
+ * that may be the same.
  */
 static void
 compare_values(DocumentComparison *c, const SlicedJsonbNode *old, uint32 i, const NewContainer *new, JEntry entry,
@@ -113,7 +113,7 @@ compare_values(DocumentComparison *c, const SlicedJsonbNode *old, uint32 i, cons
 		compare_bytes(c, old->data + old_begin, old_end - old_begin, new->data + begin, end - begin);
 }
 
-/* Which entry of the old container has the same key, or the same number? */
+/* Find the entry of the old container with the same key, or the same number. */
 static bool
 find_counterpart(const SlicedJsonbNode *old, const NewContainer *new, uint32 i, uint32 key_begin,
 				 uint32 key_end, uint32 *number)
@@ -130,7 +130,7 @@ find_counterpart(const SlicedJsonbNode *old, const NewContainer *new, uint32 i, 
 	return i < old->count;
 }
 
-/* How many elements at the ends of two arrays are the same? */
+/* The number of elements that are the same at the ends of two arrays. */
 static uint32
 common_elements(DocumentComparison *c, const SlicedJsonbNode *old, const NewContainer *new)
 {
@@ -161,7 +161,10 @@ common_elements(DocumentComparison *c, const SlicedJsonbNode *old, const NewCont
 	return n;
 }
 
-/* Add all that is in front of the values: the header, the entries, and 'nkeys' bytes of keys. */
+/*
+ * Add everything in front of the values: the header, the entries, and 'nkeys' bytes
+ * of keys.
+ */
 static void
 add_structure(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old_len, const NewContainer *new,
 			  uint32 nkeys)
@@ -196,7 +199,7 @@ compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old
 	uint32		first = new->nentries - new->count;
 	uint32		key_begin = 0;
 	uint32		begin;
-	uint32		from_end;		/* how many of an array's elements to count from its end */
+	uint32		from_end;		/* number of an array's elements to count from its end */
 
 	if (is_same(c, old->at, old_len, (char *) new->container, new->len))
 	{
@@ -278,7 +281,10 @@ sliced_fragment_replacing(const SlicedRope *doc, const SlicedJsonbNode *node, ui
 	if (new->type != JENTRY_ISCONTAINER || new->rope != NULL || new->len < SLICED_PROMISE_MIN)
 		return *new;
 	place = sliced_node_place(node, i);
-	/* what is much shorter has little, what is much longer takes long to read; and damage can be replaced */
+	/*
+	 * a much shorter one shares little, a much longer one is slow to read; a damaged
+	 * one can be replaced
+	 */
 	if (!sliced_place_is_container(&place) || place.len < new->len / 2 || place.len / 2 > new->len ||
 		sliced_document_try_need(node->doc, place.start, place.len) == NULL)
 		return *new;

@@ -11,14 +11,14 @@
 #include "toaster/jsonb/edit.h"
 
 /*
- * The document 'raw', of 'len' bytes, as a rope of 'old', a stored one.  'raw' has
+ * The document 'raw', of 'len' bytes, as a rope of 'old', which is stored.  'raw' has
  * to last as long as the rope.
  */
 extern SlicedRope *sliced_jsonb_difference(SlicedDocument *old, const char *raw, uint32 len);
 
 /*
- * A fragment that is to take the place of entry 'i' of a node, in 'doc' as a rope.  If it
- * is a long container in memory, and has much of what is there now, it shares that.
+ * A fragment to replace entry 'i' of a node, in 'doc' as a rope.  If it is a long
+ * container in memory that has much in common with the old entry, it shares that.
  */
 extern SlicedFragment sliced_fragment_replacing(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 i,
 												const SlicedFragment *new);

@@ -1,13 +1,13 @@
 /*
  * edit.c
- *	  Changes entries of a jsonb container, and shares all else with what it was.
+ *	  Changes entries of a jsonb container, and shares all else with the old one.
  *
- * The result is, byte for byte, what core would make of the same values.  A
- * change moves what is behind it.  That is not written anew, but moving has
- * consequences: entries at multiples of JB_OFFSET_STRIDE say where their data
- * ends, and the first number or container behind the change may need more or less
- * padding than before.  Everything after that one moves by a multiple of four and
- * keeps its padding.
+ * The result is, byte for byte, what core would make of the same values.  A change
+ * moves everything behind it.  We do not write that anew, but moving has
+ * consequences: entries at multiples of JB_OFFSET_STRIDE say where their data ends,
+ * and the first number or container behind the change may need more or less padding
+ * than before.  Everything after that one moves by a multiple of four and keeps its
+ * padding.
  */
 #include "postgres.h"
 
@@ -94,13 +94,13 @@ typedef struct Making
 	const SlicedRope *doc;
 	const SlicedJsonbNode *old;
 	uint32		old_size;		/* of its data */
-	uint32		first;			/* entries before this one are as they were */
+	uint32		first;			/* entries before this one are unchanged */
 	uint32		nentries;		/* in all */
 	JEntry	   *entries;		/* from 'first' on */
 	SlicedRope *data;
 	uint64		end;			/* of the data made so far */
-	uint32		pending_start;	/* data of the old container that comes next: in its */
-	uint32		pending_end;	/* data, from where to where */
+	uint32		pending_start;	/* old data to add next, as offsets into the old */
+	uint32		pending_end;	/* container's data */
 } Making;
 
 static void
@@ -142,7 +142,7 @@ add_new_data(Making *m, const SlicedFragment *new)
 		sliced_rope_add_bytes(m->data, new->bytes, new->len);
 }
 
-/* How much padding a value of this type needs that begins at 'pos'. */
+/* The padding that a value of this type needs at 'pos'. */
 static inline uint32
 padding_of(uint32 type, uint64 pos)
 {
@@ -190,8 +190,9 @@ add_old(Making *m, uint32 type, uint32 begin, uint32 end)
 }
 
 /*
- * Make entries from the first that changes up to the one from which on nothing
- * changes.  Returns that one's number, and where its data begins.
+ * Make entries from the first that changes up to the point from which nothing
+ * changes.  Returns the number of the first entry behind, and sets '*rest' to where
+ * its data begins.
  */
 static uint32
 make_entries(Making *m, const SlicedEdit *edits, int nedits, uint32 *rest)
@@ -239,7 +240,7 @@ sliced_node_edit(const SlicedRope *doc, const SlicedJsonbNode *node, uint32 len,
 	uint32		nentries = node->nentries;
 	uint32		next;
 	uint32		rest;
-	uint32		begin;			/* of what changes, in the data */
+	uint32		begin;			/* of the changes, in the data */
 	uint32		entries_at;
 	const char *old_entries;
 

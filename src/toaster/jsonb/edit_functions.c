@@ -2,8 +2,8 @@
  * edit_functions.c
  *	  Functions of core that change a part of a jsonb document, as promises.
  *
- * As in toaster/text/edit_functions.c.  A change that changes nothing returns its argument,
- * and the row keeps its pointer.  Errors and rare cases are left to core.
+ * As in toaster/text/edit_functions.c.  A change that changes nothing returns its
+ * argument, and the row keeps its pointer.  We leave errors and rare cases to core.
  */
 #include "postgres.h"
 
@@ -21,15 +21,15 @@
 #include "value/promise.h"
 #include "value/result.h"
 
-/* A container to be changed. */
+/* A container to change. */
 typedef struct Target
 {
 	SlicedJsonbNode	root;
-	const SlicedRope *rope;		/* of the document that it is in */
+	const SlicedRope *rope;		/* of the document that contains it */
 	uint32		len;
 } Target;
 
-/* The argument as a target; false if it is a scalar. */
+/* The argument as a target; returns false if it is a scalar. */
 static bool
 get_target(FunctionCallInfo fcinfo, const SlicedArgument *ours, Target *target)
 {
@@ -50,7 +50,7 @@ get_first(FunctionCallInfo fcinfo, Target *target)
 
 /* ---- results ---- */
 
-/* What came of a change. */
+/* The outcome of a change. */
 typedef enum Outcome
 {
 	UNCHANGED,
@@ -65,7 +65,10 @@ outcome_of(SlicedRope *rope, SlicedRope **result)
 	return rope == NULL ? LEAVE_TO_CORE : CHANGED;
 }
 
-/* The result of the function, which gets the document and, unless -1, a new value as argument 'new'. */
+/*
+ * The result of the function, whose arguments are the document and, unless -1, a new
+ * value as argument 'new'.
+ */
 static Datum
 result_of(FunctionCallInfo fcinfo, PGFunction core, int new, Outcome outcome, SlicedRope *rope)
 {
@@ -183,10 +186,10 @@ sliced_edit_jsonb_delete_idx(PG_FUNCTION_ARGS)
 typedef enum Operation
 {
 	SET,						/* jsonb_set() */
-	REPLACE,					/* the same without create_if_missing */
+	REPLACE,					/* jsonb_set() without create_if_missing */
 	INSERT_BEFORE,				/* jsonb_insert() */
 	INSERT_AFTER,
-	ASSIGN,						/* to a subscript */
+	ASSIGN,						/* assignment to a subscript */
 	DELETE						/* #- */
 } Operation;
 
@@ -211,7 +214,7 @@ edit_document(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, const 
 	return outcome_of(sliced_node_edit(w->doc, node, len, edits, nedits), result);
 }
 
-/* The path leads through the value of entry 'i'. */
+/* Follow the path through the value of entry 'i'. */
 static Outcome
 go_on(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level, uint32 i,
 	  SlicedRope **result)
@@ -257,7 +260,7 @@ walk_object(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int leve
 		return edit_document(w, node, len, &edits[1], 1, result);
 	}
 	if (w->operation == ASSIGN && !last)
-		return LEAVE_TO_CORE;	/* it makes the missing part of the path */
+		return LEAVE_TO_CORE;	/* core makes the missing part of the path */
 	if (!last || w->operation == DELETE || w->operation == REPLACE)
 		return UNCHANGED;
 	edits[0] = (SlicedEdit) {i, true, false,
@@ -300,7 +303,7 @@ walk_array(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level
 			change.new = sliced_fragment_replacing(w->doc, node, i, &w->new);
 		return edit_document(w, node, len, &change, 1, result);
 	}
-	/* an error, or what is missing before the element, or the path to it */
+	/* an error, or core must make elements before this one, or the path to it */
 	if (w->operation == ASSIGN && (!last || i < 0 || i > node->count))
 		return LEAVE_TO_CORE;
 	if (!last || w->operation == DELETE || w->operation == REPLACE)
@@ -309,7 +312,7 @@ walk_array(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level
 	return edit_document(w, node, len, &change, 1, result);
 }
 
-/* Walk along the path, from 'level' on. */
+/* Follow the path from 'level' on. */
 static Outcome
 walk_path(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level, SlicedRope **result)
 {
@@ -318,8 +321,9 @@ walk_path(const PathWalk *w, const SlicedJsonbNode *node, uint32 len, int level,
 }
 
 /*
- * Do this at the end of 'path' in the function's first argument.  'new' is the number of
- * the argument with the new value, which is JSON's null if that is NULL; or -1.
+ * Apply the operation at the end of 'path' in the function's first argument.  'new'
+ * is the number of the argument with the new value, or -1.  SQL's NULL there is
+ * JSON's null.
  */
 static Datum
 change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, ArrayType *path,
@@ -342,7 +346,7 @@ change_at_path(FunctionCallInfo fcinfo, PGFunction core, Operation operation, Ar
 		return result_of(fcinfo, core, new, UNCHANGED, NULL);
 
 	/*
-	 * The former is an error.  Longer paths are left to core: every level copies
+	 * A NULL name is an error.  We leave longer paths to core: every level copies
 	 * what the ones below it have made, and takes stack that core's functions do not.
 	 */
 	if (w.isnull[0] || w.nnames > SLICED_LEVELS)
@@ -404,7 +408,7 @@ sliced_edit_jsonb_set_lax(PG_FUNCTION_ARGS)
 
 /* ---- assignments to subscripts ---- */
 
-/* Assign as core does with document, path and new value. */
+/* Assign as core does, to the document at the path, the new value. */
 static Datum
 assign_subscript(FunctionCallInfo fcinfo)
 {
@@ -429,13 +433,13 @@ assign_subscript(FunctionCallInfo fcinfo)
 
 PG_FUNCTION_INFO_V1(sliced_edit_jsonb_subscript);
 
-/* (document, new value, is the first subscript a number, subscripts...) */
+/* (document, new value, whether the first subscript is a number, subscripts...) */
 Datum
 sliced_edit_jsonb_subscript(PG_FUNCTION_ARGS)
 {
 	ArrayType  *path = PG_ARGISNULL(3) ? construct_empty_array(TEXTOID) : PG_GETARG_ARRAYTYPE_P(3);
 
-	/* plans have at least one subscript, others may call us as they like */
+	/* plans have at least one subscript, but a user may call us without */
 	if (ARR_NDIM(path) != 1 || PG_ARGISNULL(2))
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),

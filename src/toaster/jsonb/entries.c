@@ -1,11 +1,11 @@
 /*
  * entries.c
- *	  The entries of a container that has changed, by what they have in common with
- *	  those that it had.
+ *	  Compares the entries of a changed container with its old entries.
  *
- * Most values are as long as they were.  But one entry of 32 says where its value ends,
- * and that moves, or is another one of 32, when something in front changes.  So it is
- * lengths that are compared; what has the same ones is a list that has moved.
+ * Most values are as long as they were.  But one entry of 32 says where its value
+ * ends.  That offset changes, or belongs to another entry, when something in front
+ * changes.  So we compare lengths; entries with the same lengths are a list that has
+ * moved.
  */
 #include "postgres.h"
 
@@ -20,10 +20,10 @@ typedef struct Comparison
 {
 	SlicedRope *rope;
 	const SlicedRope *other;
-	uint32		start;			/* of the old entries in there */
+	uint32		start;			/* offset of the old entries in it */
 	const SlicedEntries *new;
 	const SlicedEntries *old;
-	uint32	   *new_ends;		/* of the data of the entry before each one */
+	uint32	   *new_ends;		/* for each entry, the end of the data before it */
 	uint32	   *old_ends;
 } Comparison;
 
@@ -39,7 +39,7 @@ find_ends(const SlicedEntries *entries)
 	return ends;
 }
 
-/* Has a new entry the type and the length of an old one? */
+/* True if a new entry has the type and the length of an old one. */
 static inline bool
 is_same(const Comparison *c, uint32 i, uint32 k)
 {
@@ -77,7 +77,7 @@ add_same(Comparison *c, uint32 i, uint32 k, uint32 n)
 		add_similar(c, i, n, k, n);
 		return;
 	}
-	/* it is a list only if that gives what is there */
+	/* it is a moved list only if moving the old entries gives the new ones */
 	moved = MemoryContextAllocHuge(CurrentMemoryContext, len);
 	memcpy(moved, old, len);
 	sliced_list_move(moved, len, &list);
@@ -93,7 +93,7 @@ static void
 add_by_number(Comparison *c, uint32 i, uint32 n)
 {
 	uint32		end = i + n;
-	uint32		done = i;		/* all before it have been added */
+	uint32		done = i;		/* all entries before it have been added */
 
 	while (i < end)
 	{
@@ -132,7 +132,10 @@ sliced_entries_add(SlicedRope *rope, const SlicedEntries *new, const SlicedEntri
 		add_by_number(&c, 0, new->n);
 	else
 	{
-		/* what is before a change has its number, what is behind it its number from the end */
+		/*
+		 * entries before a change keep their number, those behind keep their number
+		 * from the end
+		 */
 		while (before < limit && is_same(&c, before, before))
 			before++;
 		while (behind < limit - before && is_same(&c, new->n - 1 - behind, old->n - 1 - behind))

@@ -1,7 +1,6 @@
 /*
  * entries.h
- *	  The entries of a container that has changed, by what they have in common with
- *	  those that it had.
+ *	  Compares the entries of a changed container with its old entries.
  */
 #ifndef SLICED_JSONB_ENTRIES_H
 #define SLICED_JSONB_ENTRIES_H
@@ -16,7 +15,7 @@ typedef struct SlicedEntries
 	const char *words;
 	uint32		n;
 	uint32		first;			/* the number of the first in its container */
-	uint32		end;			/* where the data of the one before it ends */
+	uint32		end;			/* the end of the data of the entry before that */
 } SlicedEntries;
 
 /*

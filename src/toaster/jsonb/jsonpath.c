@@ -1,6 +1,6 @@
 /*
  * jsonpath.c
- *	  What core is going to look at when it follows a path through a document.
+ *	  Reads the bytes that core looks at when it follows a path through a document.
  */
 #include "postgres.h"
 
@@ -66,7 +66,8 @@ sliced_jsonpath_follow(SlicedDocument *doc, JsonPathItem *item, SlicedPlace *pla
 				return SLICED_NOWHERE;
 		}
 		else if ((next.type == jpiType || next.type == jpiSize) && !sliced_node_is_scalar(&node))
-			return SLICED_BEYOND;	/* these look at the header, which is there */
+			return SLICED_BEYOND;	/* these look only at the header, which has been
+									 * read */
 		else
 			break;
 		current = next;
@@ -75,7 +76,10 @@ sliced_jsonpath_follow(SlicedDocument *doc, JsonPathItem *item, SlicedPlace *pla
 	return jspHasNext(&current) ? SLICED_BEYOND : SLICED_PLACE;
 }
 
-/* Read what the arguments of this item, and of those that follow it, look at. */
+/*
+ * Read the bytes that the arguments of this item, and of the items behind it, look
+ * at.
+ */
 static void
 need_for_arguments(SlicedDocument *doc, JsonPathItem *item)
 {

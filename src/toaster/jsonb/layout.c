@@ -1,12 +1,11 @@
 /*
  * layout.c
- *	  How a jsonb document is cut: short values together, each long value by
- *	  itself.
+ *	  Cuts a jsonb document: short values together, each long value by itself.
  *
- * Entries, keys and short values, at any depth, lie between long strings, arrays
- * and objects.  Stored together, they can be read without those.  A long value,
- * or what remains of a long container without the long values in it, is a region
- * of its own, with slices of its own.
+ * Entries, keys and short values, at any depth, lie between long strings, arrays and
+ * objects.  Stored together, they can be read without the long values.  A long value,
+ * or the rest of a long container without the long values in it, is a region of its
+ * own, with slices of its own.
  *
  * The head lists the regions and every change writes the head, so their number is
  * bounded.  The longest values get them.
@@ -18,7 +17,7 @@
 #include "toaster/jsonb/layout.h"
 #include "toaster/jsonb/tree.h"
 
-/* At most so many long values. */
+/* The largest number of long values. */
 static int
 max_long(uint32 len)
 {
@@ -37,7 +36,7 @@ typedef struct LongValues
 {
 	const char *document;
 	int			n;
-	int			max;			/* room for so many */
+	int			max;			/* size of the array of long values */
 	LongValue *found;
 	bool		unsound;		/* the document is no jsonb, or damaged */
 } LongValues;
@@ -55,8 +54,8 @@ add_long(LongValues *s, uint32 start, uint32 end, uint32 own)
 }
 
 /*
- * Find long values in a container of 'len' bytes.  Returns how many bytes are
- * left without those.
+ * Find long values in a container of 'len' bytes.  Returns the number of bytes that
+ * are not in them.
  */
 static uint32
 find_long_values(LongValues *s, JsonbContainer *container, uint32 len)
@@ -70,7 +69,7 @@ find_long_values(LongValues *s, JsonbContainer *container, uint32 len)
 	check_stack_depth();
 	if (!sliced_container_is_sound((char *) container, len))
 	{
-		/* heap stores, and copies, whatever it is given */
+		/* heap stores, and copies, any bytes it is given */
 		s->unsound = true;
 		return len;
 	}
@@ -127,8 +126,8 @@ cut_upto(SlicedCut *cuts, int *ncuts, int region, uint32 *done, uint32 to)
 }
 
 /*
- * Cut this region up to 'end', and the long values in it; the first of them, if
- * any, is 'i'.  Returns the next long value that is not in it.
+ * Cut this region up to 'end', and the long values in it; the first of them, if any,
+ * is 'i'.  Returns the next long value behind the region.
  */
 static int
 cut_region(const LongValues *s, int i, int region, uint32 end, uint32 *done,

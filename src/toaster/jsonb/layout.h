@@ -1,7 +1,6 @@
 /*
  * layout.h
- *	  How a jsonb document is cut: short values together, each long value by
- *	  itself.
+ *	  Cuts a jsonb document: short values together, each long value by itself.
  */
 #ifndef SLICED_JSONB_LAYOUT_H
 #define SLICED_JSONB_LAYOUT_H
@@ -11,8 +10,8 @@
 #include "base/toaster.h"
 
 /*
- * Cut a document of SLICED_CUT_MIN bytes or more: what is short is region 0.
- * A SlicedCutter.
+ * Cut a document of SLICED_CUT_MIN bytes or more; short values are region 0.  A
+ * SlicedCutter.
  */
 extern int	sliced_jsonb_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
 

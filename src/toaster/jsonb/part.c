@@ -38,7 +38,7 @@ sliced_part_make(const SlicedDocument *doc, const SlicedPlace *place)
 {
 	PartDatum  *result = palloc(sizeof(PartDatum));
 
-	/* nobody may delete it: it goes with its context */
+	/* not to be deleted: it goes with its context */
 	EOH_init_header(&result->header, &methods, CurrentMemoryContext);
 	result->part = (SlicedPart) {doc->ptr, place->start, place->len};
 	return EOHPGetRODatum(&result->header);

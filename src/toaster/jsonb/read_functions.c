@@ -3,10 +3,10 @@
  *	  Functions of core that look at a part of a jsonb document, without reading
  *	  the rest.
  *
- * As in toaster/text/read_functions.c, each does what core's function does, and leaves to it
- * what it cannot do better.  Where core's code does well once it has the bytes,
- * it gets the document with just those bytes in place that it is going to look
- * at.
+ * As in toaster/text/read_functions.c, each does what core's function does, and
+ * leaves to core all calls that it cannot do better.  Where core's code does well
+ * once it has the bytes, we call it with the document, in which just the bytes are
+ * present that it looks at.
  */
 #include "postgres.h"
 
@@ -32,7 +32,7 @@
 
 /* ---- results ---- */
 
-/* What a function makes of the place it has found. */
+/* Makes the result of a function from the place it has found. */
 typedef Datum (*MakeResult) (FunctionCallInfo fcinfo, SlicedDocument *doc, const SlicedPlace *place);
 
 static Datum
@@ -144,7 +144,7 @@ jsonb_at_path(FunctionCallInfo fcinfo, PGFunction core, MakeResult result)
 	Datum		name;
 	bool		isnull;
 
-	/* without steps core returns its argument, which then must not be a part of ours */
+	/* without steps core returns its argument, so that must not be a part of ours */
 	if (ArrayGetNItems(ARR_NDIM(names), ARR_DIMS(names)) == 0 || array_contains_nulls(names) ||
 		!sliced_part_get(fcinfo, 0, &node))
 		return core(fcinfo);
@@ -166,7 +166,7 @@ JSONB_FUNCTION(sliced_jsonb_extract_path, jsonb_at_path(fcinfo, jsonb_extract_pa
 JSONB_FUNCTION(sliced_jsonb_extract_path_part, jsonb_at_path(fcinfo, jsonb_extract_path, as_part))
 JSONB_FUNCTION(sliced_jsonb_extract_path_text, jsonb_at_path(fcinfo, jsonb_extract_path_text, as_text))
 
-/* ---- what is there: ?, ?|, ?&, jsonb_typeof() and the like ---- */
+/* ---- questions: ?, ?|, ?&, jsonb_typeof() and the like ---- */
 
 static bool
 has_key(const SlicedJsonbNode *node, Datum key)
@@ -184,13 +184,13 @@ sliced_jsonb_exists(PG_FUNCTION_ARGS)
 {
 	SlicedJsonbNode	node;
 
-	/* an array's strings are looked at one by one */
+	/* core compares an array's strings one by one */
 	if (!sliced_part_get(fcinfo, 0, &node) || !sliced_node_is_object(&node))
 		return jsonb_exists(fcinfo);
 	PG_RETURN_BOOL(has_key(&node, PG_GETARG_DATUM(1)));
 }
 
-/* Does an object have some of these keys, or all of them? */
+/* True if an object has some of these keys, or all of them. */
 static Datum
 exists_some_or_all(FunctionCallInfo fcinfo, PGFunction core, bool some)
 {
@@ -236,11 +236,11 @@ sliced_jsonb_array_length(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(node.count);
 }
 
-/* ---- what core does, with what it needs ---- */
+/* ---- core's functions, on the bytes they need ---- */
 
 /*
- * Let core's function work on the document, in which all bytes are there that it
- * is going to look at.  They stay there meanwhile, whatever else core fetches.
+ * Let core's function work on the document, in which all bytes are present that it
+ * will look at.  They stay there meanwhile, whichever other documents core fetches.
  */
 static Datum
 run_on_document(FunctionCallInfo fcinfo, PGFunction core, int arg, SlicedDocument *doc)
@@ -256,7 +256,7 @@ run_on_document(FunctionCallInfo fcinfo, PGFunction core, int arg, SlicedDocumen
 	}
 	PG_FINALLY();
 	{
-		/* arguments that are constants are not evaluated again */
+		/* constant arguments are evaluated only once, so put them back */
 		fcinfo->args[arg].value = original;
 		doc->pins--;
 	}
@@ -271,7 +271,7 @@ sliced_jsonb_object_keys(PG_FUNCTION_ARGS)
 {
 	SlicedJsonbNode	node;
 
-	/* the first call copies them */
+	/* the first call copies the keys */
 	if (fcinfo->flinfo->fn_extra != NULL || !sliced_part_get(fcinfo, 0, &node) ||
 		node.at != 0 || !sliced_node_is_object(&node))
 		return jsonb_object_keys(fcinfo);
@@ -286,8 +286,8 @@ need_place(SlicedDocument *doc, const SlicedPlace *place)
 }
 
 /*
- * Read what it takes to tell whether this container, of 'len' bytes, contains
- * 'other': of an object the values of the other's keys, of an array everything.
+ * Read the bytes that tell whether this container, of 'len' bytes, contains 'other':
+ * of an object the values of the other's keys, of an array everything.
  */
 static void
 need_for_containment(const SlicedJsonbNode *node, uint32 len, JsonbContainer *other)
@@ -323,7 +323,7 @@ need_for_containment(const SlicedJsonbNode *node, uint32 len, JsonbContainer *ot
 	}
 }
 
-/* Does argument 'arg' contain the other one? */
+/* Tell whether argument 'arg' contains the other one. */
 static Datum
 jsonb_contains_part(FunctionCallInfo fcinfo, PGFunction core, int arg)
 {
@@ -363,7 +363,7 @@ JSONB_FUNCTION(sliced_jsonb_path_query_array_tz, query_path(fcinfo, jsonb_path_q
 JSONB_FUNCTION(sliced_jsonb_path_query_first, query_path(fcinfo, jsonb_path_query_first))
 JSONB_FUNCTION(sliced_jsonb_path_query_first_tz, query_path(fcinfo, jsonb_path_query_first_tz))
 
-/* Does the path lead to one place, or to none?  Then core is not needed. */
+/* Follow the path.  If it leads to one place, or to none, core is not needed. */
 static SlicedDestination
 path_destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *place)
 {
@@ -382,7 +382,7 @@ path_destination(FunctionCallInfo fcinfo, SlicedDocument **doc, SlicedPlace *pla
 	if (item.type != jpiRoot)
 		return SLICED_BEYOND;
 	result = sliced_jsonpath_follow(node.doc, &item, place);
-	/* which is an error if the path is strict */
+	/* an error if the path is strict */
 	return result == SLICED_NOWHERE && (jsonpath->header & JSONPATH_LAX) == 0 ? SLICED_BEYOND : result;
 }
 
@@ -415,7 +415,7 @@ JSONB_FUNCTION(sliced_jsonb_path_query_tz, query_set(fcinfo, jsonb_path_query_tz
 
 /* ---- SQL/JSON ---- */
 
-/* What core may still be looking at, which is what the last call has returned. */
+/* The last result, at which core may still be looking. */
 typedef struct Kept
 {
 	SlicedDocument *doc;
@@ -453,9 +453,9 @@ keep_until_next_call(FunctionCallInfo fcinfo, SlicedDocument *doc)
 PG_FUNCTION_INFO_V1(sliced_jsonb_for_query);
 
 /*
- * The document for JSON_VALUE and the like, which look into it by a path, or at its
- * root only if there is none.  They copy what they find before we are called again, or
- * our context ends; JSON_TABLE does so row by row.
+ * The document for JSON_VALUE and the like, which look into it by a path; only its
+ * root is read if there is none.  They copy what they find before we are called
+ * again, or our context ends; JSON_TABLE does so row by row.
  */
 Datum
 sliced_jsonb_for_query(PG_FUNCTION_ARGS)

@@ -1,6 +1,6 @@
 /*
  * toaster.c
- *	  What is special about jsonb.
+ *	  The toaster of jsonb.
  */
 #include "postgres.h"
 
@@ -44,7 +44,7 @@ static const SlicedSwap swaps[] = {
 	{SLICED_SWAP_READ, "jsonb_path_query_first", F_JSONB_PATH_QUERY_FIRST},
 	{SLICED_SWAP_READ, "jsonb_path_query_first_tz", F_JSONB_PATH_QUERY_FIRST_TZ},
 
-	/* these return where the part is, which is all that the next function wants */
+	/* these return the place of the part; the next function needs no more */
 	{SLICED_SWAP_PART, "jsonb_field_part", F_JSONB_OBJECT_FIELD},
 	{SLICED_SWAP_PART, "jsonb_element_part", F_JSONB_ARRAY_ELEMENT},
 	{SLICED_SWAP_PART, "jsonb_extract_path_part", F_JSONB_EXTRACT_PATH},
@@ -96,7 +96,7 @@ subscripts_as_path(List *subscripts)
 	return (Node *) path;
 }
 
-/* doc['a']['b'], and the same as what an UPDATE assigns to. */
+/* doc['a']['b'], and assignments of an UPDATE to it. */
 static FuncExpr *
 swap_subscript(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 {
@@ -123,9 +123,9 @@ swap_subscript(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 }
 
 /*
- * What JSON_VALUE and the like get.  The argument of type internal keeps everybody else
- * from calling a function whose result has bytes that were never read; and as if it
- * were an implicit cast, EXPLAIN shows only the document.
+ * The document argument of JSON_VALUE and the like.  The result has bytes that were
+ * never read, so the function has an argument of type internal: users cannot call it.
+ * It looks like an implicit cast, so EXPLAIN shows only the document.
  */
 static FuncExpr *
 swap_document(Node *document, Node *path, SlicedSwapWork *work)

@@ -1,6 +1,6 @@
 /*
  * tree.c
- *	  Finds its way in a jsonb document, reading no more of it than is on the way.
+ *	  Finds values in a jsonb document, reading only what is on the way.
  */
 #include "postgres.h"
 
@@ -96,7 +96,7 @@ sliced_node_open(SlicedDocument *doc, uint32 at)
 uint32
 sliced_node_begin(const SlicedJsonbNode *node, uint32 i)
 {
-	/* one of so many entries says where its data ends */
+	/* one entry of JB_OFFSET_STRIDE says where its data ends */
 	uint32		n = Min(i, JB_OFFSET_STRIDE);
 	const char *entries = sliced_document_need(node->doc, node->at + sizeof(uint32) * (1 + i - n),
 											   n * sizeof(JEntry));
@@ -130,7 +130,7 @@ sliced_node_need_structure(const SlicedJsonbNode *node)
 	sliced_document_need(node->doc, node->at, len);
 	if (sliced_node_is_object(node))
 		sliced_document_need(node->doc, node->at, len + sliced_node_begin(node, node->count));
-	/* whoever needs all of it goes through it without looking back */
+	/* a caller that needs all of it walks through it without further checks */
 	if (!sliced_container_is_sound(node->doc->partial.bytes + node->at,
 								   node->doc->partial.size - node->at))
 		sliced_document_complain(node->doc);

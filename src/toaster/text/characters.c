@@ -1,6 +1,6 @@
 /*
  * characters.c
- *	  Where characters are in a text of ours, without reading all of it.
+ *	  Finds characters in a text of ours, without reading all of it.
  */
 #include "postgres.h"
 

@@ -2,10 +2,9 @@
  * edit_functions.c
  *	  Functions of core that change a part of a value, as promises.
  *
- * They take the place of core's where an UPDATE computes a column's new value
- * (see plan/swap.c), and have the same results and errors for every argument.
- * They leave to core what is not a value of ours, and everything that is an
- * error.
+ * They take the place of core's where an UPDATE computes a column's new value (see
+ * plan/swap.c), and have the same results and errors for every argument.  They leave
+ * to core all values that are not ours, and all errors.
  */
 #include "postgres.h"
 
@@ -61,7 +60,10 @@ cut_out(FunctionCallInfo fcinfo, const SlicedRope *value, uint32 start, uint32 e
 
 /* ---- concatenation ---- */
 
-/* Both sides, if they are of one value and the second one goes on behind the first. */
+/*
+ * Both sides as one rope, if they are of one value and the second continues the
+ * first.
+ */
 static SlicedRope *
 join(const SlicedRope *left, const SlicedRope *right)
 {
@@ -75,7 +77,10 @@ join(const SlicedRope *left, const SlicedRope *right)
 	return sliced_rope_unshared(rope) < Min(left->len, right->len) ? rope : NULL;
 }
 
-/* Either side may be ours.  If both are, and they do not join, the longer one is shared. */
+/*
+ * Either side may be ours.  If both are, and they do not join, the result shares the
+ * longer one.
+ */
 static bool
 concatenate_values(FunctionCallInfo fcinfo, Datum *result)
 {
@@ -137,7 +142,7 @@ rope_of_text(FunctionCallInfo fcinfo, int arg)
 		sliced_rope_of((struct varlena *) PG_GETARG_POINTER(arg));
 }
 
-/* Add what core makes of arguments [from, to) of concat(). */
+/* Add the text that core makes of arguments [from, to) of concat(). */
 static void
 add_others(SlicedRope *rope, FunctionCallInfo fcinfo, int from, int to)
 {
@@ -151,7 +156,10 @@ add_others(SlicedRope *rope, FunctionCallInfo fcinfo, int from, int to)
 
 PG_FUNCTION_INFO_V1(sliced_edit_concat);
 
-/* concat(value, ...): core puts together what follows the value, but for what joins with it. */
+/*
+ * concat(value, ...): core puts together the arguments behind the value, except those
+ * that continue it.
+ */
 Datum
 sliced_edit_concat(PG_FUNCTION_ARGS)
 {

@@ -3,11 +3,11 @@
  *	  Functions of core that look at a part of a value, without reading the rest.
  *
  * Each takes the place of a function of core (see plan/swap.c) and has the same
- * results and errors for every argument.  It leaves to core what it cannot do
- * better.
+ * results and errors for every argument.  It leaves to core all calls that it cannot
+ * do better.
  *
- * For bytea there is little to do: core itself fetches only the slices that
- * substr() asks for.
+ * For bytea there is little to do: core itself fetches only the slices that substr()
+ * asks for.
  */
 #include "postgres.h"
 
@@ -47,20 +47,23 @@ sliced_text_length(PG_FUNCTION_ARGS)
 	return textlen(fcinfo);
 }
 
-/* How many of these bytes do the first 'nchars' characters take? */
+/* The number of these bytes that the first 'nchars' characters take. */
 static uint32
 clip_chars(const char *bytes, uint32 len, uint32 nchars)
 {
 	if (pg_database_encoding_max_length() == 1)
 		return Min(len, nchars);
-	/* core's functions would complain of a character behind those that is cut off */
+	/* core's functions would complain of a truncated character behind those */
 	for (uint32 i = 0; i < len; i++)
 		if (!sliced_utf8_is_follower(bytes[i]) && nchars-- == 0)
 			return i;
 	return len;
 }
 
-/* Is the last character of these bytes all there?  If not, core may want to complain. */
+/*
+ * True if the last character of these bytes is complete.  If not, core may want to
+ * complain.
+ */
 static bool
 ends_with_character(const struct varlena *text)
 {
@@ -91,7 +94,10 @@ chars_from(struct varlena *value, uint32 size, uint32 offset, uint32 nchars)
 	return result;
 }
 
-/* The characters from byte 'offset' to the end; false if the last is not whole. */
+/*
+ * The characters from byte 'offset' to the end.  Returns false if the last is
+ * incomplete.
+ */
 static bool
 rest_from(struct varlena *value, uint32 size, uint32 offset, Datum *result)
 {
@@ -101,9 +107,7 @@ rest_from(struct varlena *value, uint32 size, uint32 offset, Datum *result)
 	return ends_with_character(rest);
 }
 
-/*
- * substr(value, start, length); what is before the start is passed over.
- */
+/* substr(value, start, length); skips the characters before the start. */
 static bool
 substring_of(struct varlena *value, uint32 size, int32 start, int32 length, Datum *result)
 {

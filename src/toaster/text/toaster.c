@@ -1,6 +1,6 @@
 /*
  * toaster.c
- *	  What is special about text, and about bytea: nothing in how they are stored.
+ *	  The toaster of text and bytea: nothing is special in how they are stored.
  */
 #include "postgres.h"
 
