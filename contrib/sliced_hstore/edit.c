@@ -1,12 +1,12 @@
 /*
  * edit.c
- *	  Functions that change some pairs of an hstore, and share all else with what it
- *	  was.
+ *	  Functions that change some pairs of an hstore, and share the rest with the old
+ *	  value.
  *
  * Each takes the place of a function of hstore's where an UPDATE computes a new
- * value.  What it returns is a rope: the new count, entries anew from the first
- * pair that moves to the last, the strings of the old hstore, and new strings
- * between them.  Byte for byte that is what hstore would make.
+ * value.  It returns a rope: the new count, new entries from the first pair that
+ * moves to the last, the strings of the old hstore, and new strings between them.
+ * Byte for byte this is what hstore would make.
  */
 #include "postgres.h"
 
@@ -15,12 +15,12 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-/* Pair 'at' goes, or gets another value; or a new pair comes before it. */
+/* Pair 'at' is removed or gets another value, or a new pair comes before it. */
 typedef struct Edit
 {
 	uint32		at;
-	bool		found;			/* there is a pair of this key: 'at' */
-	const Pairs *new;			/* NULL: it goes */
+	bool		found;			/* pair 'at' has this key */
+	const Pairs *new;			/* NULL: remove the pair */
 } Edit;
 
 typedef struct Making
@@ -30,7 +30,7 @@ typedef struct Making
 	uint32		count;			/* pairs made so far */
 	uint64		end;			/* and the length of their strings */
 	SlicedRope *entries;
-	HEntry	   *new_entries;	/* memory for those that are new */
+	HEntry	   *new_entries;	/* memory for new ones */
 	SlicedRope *strings;
 } Making;
 
@@ -52,8 +52,8 @@ add_old_strings(Making *m, uint32 start, uint32 end)
 }
 
 /*
- * Pairs [from, to) stay.  Their strings move if something before them has changed,
- * and the first entry of all bears a mark; otherwise their entries stay as well.
+ * Keep pairs [from, to).  Their strings move if something before them has changed,
+ * and the first entry of all bears a mark.  Otherwise their entries stay as well.
  */
 static void
 add_old_pairs(Making *m, uint32 from, uint32 to)
@@ -150,7 +150,7 @@ make(const StoredHstore *old, const SlicedRope *whole, const Edit *edits, int ne
 	return result;
 }
 
-/* The function's result: the old hstore, which is argument 'arg', after these edits. */
+/* Return the function's result: argument 'arg', the old hstore, after these edits. */
 static Datum
 result(FunctionCallInfo fcinfo, int arg, const StoredHstore *old, const Edit *edits, int nedits)
 {
@@ -166,7 +166,7 @@ result(FunctionCallInfo fcinfo, int arg, const StoredHstore *old, const Edit *ed
 
 /*
  * Merge these pairs into the hstore.  Where both have a key, the right operand of ||
- * wins, which is the pairs unless the hstore is argument 1.
+ * wins.  That is the pairs, unless the hstore is argument 1.
  */
 static Datum
 merge(FunctionCallInfo fcinfo, int arg, const StoredHstore *old, const Pairs *pairs, int npairs)
@@ -186,8 +186,8 @@ merge(FunctionCallInfo fcinfo, int arg, const StoredHstore *old, const Pairs *pa
 }
 
 /*
- * h || h: hstore's function, 'theirs', makes whatever is so long that it might
- * complain.
+ * h || h.  If the result may be so long that hstore complains, hstore's own function,
+ * 'theirs', makes it.
  */
 static Datum
 concatenate(FunctionCallInfo fcinfo, PGFunction theirs)
@@ -255,7 +255,9 @@ sliced_hstore_assign(PG_FUNCTION_ARGS)
 
 /* ---- removing pairs ---- */
 
-/* Remove the pairs of these keys; with 'same' only those that have the same value. */
+/*
+ * Remove the pairs of these keys; with 'same', only if their values are the same too.
+ */
 static Datum
 remove_pairs(FunctionCallInfo fcinfo, const StoredHstore *old, const Pairs *pairs, int npairs,
 			 bool same)

@@ -3,10 +3,10 @@
  *	  How an hstore is cut: entries, keys and short values together, each long value
  *	  by itself.
  *
- * Then short values are read and changed without the long ones between them, and a
- * key is found where others are: of 200 keys with 20 values of 20 kB in 4 pages
- * instead of 44.  The head of a stored value lists what was cut out, and every change writes
- * it.  So only some of the longest values are.
+ * Then short values are read and changed without the long ones between them, and keys
+ * are stored close together: 200 keys with 20 values of 20 kB are found in 4 pages
+ * instead of 44.  The head of a stored value lists what was cut out, and every change
+ * writes the head.  So we cut out only some of the longest values.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 
 #define LONG_VALUE	(4 * 1024)
 
-/* At most so many long values. */
+/* The most long values to cut out. */
 static int
 max_long(uint32 len)
 {

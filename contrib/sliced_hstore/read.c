@@ -3,15 +3,15 @@
  *	  Functions that look at some pairs of an hstore, without reading the rest.
  *
  * Each takes the place of a function of hstore's.  It finds the keys that it was
- * asked for, makes a small hstore of their pairs, and gives that to hstore's own
- * function: for these keys the two have the same answers.
+ * asked for, makes a small hstore of their pairs, and passes that to hstore's own
+ * function.  For these keys both hstores give the same answers.
  */
 #include "postgres.h"
 
 #include "stored.h"
 #include "utils/builtins.h"
 
-/* What of these keys is in the hstore, with or without their values. */
+/* The pairs of the hstore that have these keys, with or without their values. */
 static HStore *
 pick(const StoredHstore *h, const Pairs *keys, int nkeys, bool values)
 {
@@ -29,13 +29,16 @@ pick(const StoredHstore *h, const Pairs *keys, int nkeys, bool values)
 			copy->isnull = pair.isnull;
 			copy->needfree = false;
 			copy->vallen = values ? pair.end - pair.value : 0;
-			/* bytes stay where they are while others are read */
+			/* bytes stay where they are while we read others */
 			copy->val = values ? unconstify(char *, stored_hstore_bytes(h, pair.value, pair.end)) : "";
 		}
 	return hstore_of_pairs(found, nfound);
 }
 
-/* Call hstore's function with a small hstore in the place of 'h', which is argument 'arg'. */
+/*
+ * Call hstore's function with a small hstore in place of 'h', which is argument
+ * 'arg'.
+ */
 static Datum
 call_on_pairs(FunctionCallInfo fcinfo, PGFunction theirs, int arg, const StoredHstore *h,
 			  const Pairs *keys, int nkeys, bool values)
@@ -45,7 +48,7 @@ call_on_pairs(FunctionCallInfo fcinfo, PGFunction theirs, int arg, const StoredH
 
 	fcinfo->args[arg].value = PointerGetDatum(pick(h, keys, nkeys, values));
 	result = theirs(fcinfo);
-	/* if it is a constant, it is expected to be there the next time */
+	/* a constant argument must still be there the next time */
 	fcinfo->args[arg].value = whole;
 	return result;
 }
@@ -78,7 +81,7 @@ read_keys(FunctionCallInfo fcinfo, PGFunction theirs, bool values)
 	return call_on_pairs(fcinfo, theirs, 0, &h, keys, nkeys, values);
 }
 
-/* Argument 'arg' is asked for the keys of argument 'other'. */
+/* Look up in argument 'arg' the keys of argument 'other'. */
 static Datum
 compare(FunctionCallInfo fcinfo, PGFunction theirs, int arg, int other)
 {

@@ -1,14 +1,14 @@
 /*
  * stored.c
- *	  An hstore that is stored in slices: where its pairs are.
+ *	  The pairs of an hstore that is stored in slices, and where they are.
  *
- * Nothing is read but what is looked at.
+ * We read only the bytes that we look at.
  */
 #include "postgres.h"
 
 #include "stored.h"
 
-/* An hstore's bytes begin behind the varlena header, which HStore has. */
+/* An hstore's bytes begin after the varlena header, which HStore includes. */
 #define ENTRIES_AT	(offsetof(HStore, size_) - VARHDRSZ + sizeof(uint32))
 
 bool

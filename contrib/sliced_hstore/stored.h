@@ -1,11 +1,11 @@
 /*
  * stored.h
- *	  An hstore that is stored in slices: where its pairs are.
+ *	  The pairs of an hstore that is stored in slices, and where they are.
  *
- * Its bytes, behind the varlena header, are a word with the number of pairs, two
- * entries for each pair, which say where its key and its value end, and then keys
- * and values, one after the other.  Pairs are sorted by the length of the key, then
- * by its bytes, so a key is found in log(n) steps.  hstore.h has the details.
+ * After the varlena header come a word with the number of pairs, two entries for each
+ * pair, which say where its key and its value end, and then keys and values, one
+ * after the other.  Pairs are sorted by the length of the key, then by its bytes, so
+ * a key is found in log(n) steps. hstore.h has the details.
  */
 #ifndef SLICED_HSTORE_STORED_H
 #define SLICED_HSTORE_STORED_H
@@ -33,18 +33,19 @@ typedef struct StoredPair
 } StoredPair;
 
 /*
- * The hstore at a function's argument, if that is a value in slices.  False if it is
- * anything else, or of an old format: hstore's own functions know what to do.
+ * Open the hstore at a function's argument if it is a value in slices.  False if it
+ * is anything else, or has an old format: then the caller uses hstore's own
+ * functions.
  */
 extern bool stored_hstore_argument(FunctionCallInfo fcinfo, int arg, StoredHstore *h);
 
-/* The same of a document. */
+/* The same for a document. */
 extern bool stored_hstore_open(SlicedDocument *doc, StoredHstore *h);
 
-/* Where the strings of pairs before number 'i' end. */
+/* The end of the strings of pairs before number 'i'. */
 extern uint32 stored_hstore_end(const StoredHstore *h, uint32 i);
 
-/* Entry 'i', of 2 * count, and those behind it up to number 'upto'. */
+/* Entry 'i', of 2 * count, and those after it up to number 'upto'. */
 extern const HEntry *stored_hstore_entries(const StoredHstore *h, uint32 i, uint32 upto);
 
 extern StoredPair stored_hstore_pair(const StoredHstore *h, uint32 i);
@@ -53,12 +54,13 @@ extern StoredPair stored_hstore_pair(const StoredHstore *h, uint32 i);
 extern const char *stored_hstore_bytes(const StoredHstore *h, uint32 start, uint32 end);
 
 /*
- * Which pair has this key?  If none has, '*i' is the first one with a greater key.
- * '*i' says where to begin, so keys that come in order are found one after another.
+ * Set '*i' to the pair that has this key.  If none has, returns false, and '*i' is
+ * the first pair with a greater key.  The search begins at '*i', so keys in order are
+ * found one after another.
  */
 extern bool stored_hstore_find(const StoredHstore *h, const char *key, uint32 len, uint32 *i);
 
-/* Pair 'i' has the value of 'pair', which is in memory. */
+/* True if pair 'i' has the value of 'pair', which is in memory. */
 extern bool stored_hstore_has_value(const StoredHstore *h, uint32 i, const Pairs *pair);
 
 /* ---- for the toaster (toaster.c) ---- */
@@ -70,20 +72,20 @@ extern int	stored_hstore_cut(const char *raw, uint32 len, SlicedCut **cuts, int 
 
 /* ---- hstores in memory ---- */
 
-/* A function of hstore's library, which is looked up when '*place' is still NULL. */
+/* A function of hstore's library.  It is looked up while '*place' is NULL. */
 extern void *hstore_symbol(void **place, const char *name);
 
 extern HStore *hstore_in_memory(Datum datum);
 
 /*
- * These bytes, behind a varlena header, are an hstore of the present format; NULL if
- * they are not.  Nobody else has looked at them.
+ * These bytes, after room for a varlena header, as an hstore of the present format;
+ * NULL if they are not one.  Checks the bytes, because no other function has.
  */
 extern HStore *hstore_of_bytes(const char *raw, uint32 len);
 
 extern HStore *hstore_of_pairs(Pairs *pairs, int npairs);
 
-/* Their pairs, sorted; of an array of keys, without NULLs and what is there twice. */
+/* Their pairs, sorted.  Of an array of keys, without NULLs and duplicates. */
 extern Pairs *pairs_of_hstore(HStore *hstore, int *npairs);
 extern Pairs *pairs_of_keys(ArrayType *keys, int *npairs);
 

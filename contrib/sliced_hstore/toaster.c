@@ -1,6 +1,6 @@
 /*
  * toaster.c
- *	  What is special about hstore: the toaster that pg_sliced asks for.
+ *	  The toaster of hstore, for pg_sliced.
  */
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 
 PG_MODULE_MAGIC;
 
-/* Our functions, and whose place they take: they are found by name, in hstore's schema. */
+/* Our functions, and those they replace, found by name in hstore's schema. */
 static const SlicedSwap swaps[] = {
 	{SLICED_SWAP_READ, "sliced_hstore_fetchval", InvalidOid, "fetchval"},
 	{SLICED_SWAP_READ, "sliced_hstore_slice_array", InvalidOid, "slice_array"},
@@ -27,7 +27,7 @@ static const SlicedSwap swaps[] = {
 	{SLICED_SWAP_EDIT, "sliced_hstore_delete", InvalidOid, "delete"},
 };
 
-/* h[key], and the same as what an UPDATE assigns to. */
+/* Replace h[key], and h[key] as the target of an UPDATE's assignment. */
 static FuncExpr *
 swap_subscript(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 {
@@ -67,8 +67,8 @@ add_changed(Comparison *c, uint32 start, uint32 end, const char *bytes, uint32 l
 }
 
 /*
- * Pairs of the same key are likely to have the same value.  In front of them are the
- * entries, which are the same as far as nothing has moved.
+ * Pairs of the same key are likely to have the same value.  The entries come before
+ * them, and are the same up to the first pair that has moved.
  */
 static SlicedRope *
 difference(SlicedDocument *doc, const char *raw, uint32 len)
@@ -91,7 +91,7 @@ difference(SlicedDocument *doc, const char *raw, uint32 len)
 		Pairs	   *pair = &pairs[i];
 		StoredPair	was = {.key = 0};
 
-		/* the key and its value are neighbours */
+		/* a key and its value are neighbours */
 		if (stored_hstore_find(&old, pair->key, pair->keylen, &at))
 			was = stored_hstore_pair(&old, at);
 		add_changed(&c, old.strings + was.key, old.strings + was.end, pair->key,

@@ -1,6 +1,7 @@
 /*
  * advice.c
- *	  What to do with a table, in SQL, what that will bring, or to leave it.
+ *	  Advice on a table: what to do, in SQL, and what it will bring; or to leave the
+ *	  table.
  */
 #include "postgres.h"
 
@@ -13,23 +14,26 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-/* What saves less than this is not worth the trouble ... */
+/* A choice that saves less than this part is not worth the trouble ... */
 #define WORTH_IT		0.10
 
-/* ... and what saves less than this more is not worth slower reads. */
+/* ... and one that saves less than this part more is not worth slower reads. */
 #define MUCH_BETTER		0.10
 
-/* So much more than what is there would take if it were written anew is much ... */
+/*
+ * The table is reported if it takes this many times what it would take written anew
+ * ...
+ */
 #define MUCH_SPACE		1.3
 
-/* ... from so many bytes. */
+/* ... and at least this many bytes more. */
 #define MANY_BYTES		(1024 * 1024)
 
-/* Values that are near the end of what PostgreSQL can store; ids that are near the end of theirs. */
+/* A value of this length is near PostgreSQL's limit; this many ids are near theirs. */
 #define NEAR_LIMIT		(512.0 * 1024 * 1024)
 #define NEAR_LAST_ID	(PG_UINT32_MAX / 2)
 
-/* A column is mentioned if it has this part of what the values take. */
+/* A column is mentioned if it takes at least this part of the values' bytes. */
 #define SHARE_OF_COLUMN	0.1
 
 typedef struct Advice
@@ -38,12 +42,15 @@ typedef struct Advice
 	const SlicedEstimate *e;
 	Relation	rel;
 	bool		is_ours;
-	const char *qualified;		/* its name */
+	const char *qualified;		/* qualified name of the table */
 	const char *name;			/* the same as a literal */
 	List	   *rows;			/* SlicedAdvice */
 } Advice;
 
-/* Add a row; 'attno' 0: of the whole table; 'now' and 'then' in bytes, 0: not known. */
+/*
+ * Add a row.  'attno' 0: on the whole table.  'now' and 'then' are bytes, 0: not
+ * known.
+ */
 static void
 say(Advice *a, int attno, const char *topic, const char *text, double now, double then,
 	const char *sql)
@@ -62,7 +69,7 @@ sliced_pretty_bytes(double bytes)
 
 /* ---- choices ---- */
 
-/* How much slower to read are values outside: less is better, as we have measured it. */
+/* Rank how slow outside values are to read: less is better, as we have measured it. */
 static int
 slowness(const SlicedChoice *choice)
 {
@@ -70,7 +77,11 @@ slowness(const SlicedChoice *choice)
 		(choice->level > sliced_zstd_level ? 2 : 0);
 }
 
-/* The fastest to read of those that are about as small as the smallest; of any target, or none. */
+/*
+ * Return the choice that is fastest to read among those about as small as the
+ * smallest; NULL if there is none.  Looks at choices with a target, or at those
+ * without.
+ */
 static const SlicedEstimated *
 best_choice(const SlicedEstimate *e, bool with_target)
 {
@@ -82,7 +93,7 @@ best_choice(const SlicedEstimate *e, bool with_target)
 		{
 			const SlicedEstimated *this = &e->choices[i];
 
-			/* who has pglz has no reason to ask for it */
+			/* a table that uses pglz has no reason to ask for it */
 			if (this->choice.codec == SLICED_CODEC_PGLZ || with_target != (this->choice.target != 0))
 				continue;
 			if (pass == 0)
@@ -94,7 +105,7 @@ best_choice(const SlicedEstimate *e, bool with_target)
 	return best;
 }
 
-/* The column that has most of what can be compressed; 0 if none has any. */
+/* The column with most bytes that can be compressed; 0 if no column has any. */
 static int
 main_column(const SlicedEstimate *e)
 {
@@ -150,7 +161,7 @@ describe(const SlicedChoice *choice)
 
 /* ---- SQL ---- */
 
-/* Options that a column is to have, with the toaster that its label names. */
+/* Set the column's options to the choice; keep the toaster that its label names. */
 static void
 add_label(StringInfo sql, const Advice *a, int i, const SlicedChoice *choice)
 {
@@ -171,7 +182,7 @@ add_label(StringInfo sql, const Advice *a, int i, const SlicedChoice *choice)
 	appendStringInfoString(sql, "');\n");
 }
 
-/* How to come to this choice. */
+/* The SQL that leads to this choice. */
 static char *
 way_to(const Advice *a, const SlicedEstimated *to)
 {
@@ -197,9 +208,9 @@ way_to(const Advice *a, const SlicedEstimated *to)
 	return sql.data;
 }
 
-/* ---- what there is to say ---- */
+/* ---- the advice ---- */
 
-/* What the table would take written anew as it is, if that is less than it takes. */
+/* What the table would take if written anew as it is, if that is less than it takes. */
 static double
 as_it_is(const Advice *a)
 {
@@ -209,7 +220,7 @@ as_it_is(const Advice *a)
 	return anew > 0 ? Min(anew, a->e->bytes) : a->e->bytes;
 }
 
-/* Smaller with other settings? */
+/* Advise other settings if they make the table smaller. */
 static void
 advise_storage(Advice *a)
 {
@@ -220,7 +231,7 @@ advise_storage(Advice *a)
 
 	if (best == NULL)
 		return;
-	/* of what is there some is empty: that is for advise_space() to say */
+	/* compare with the table written anew: advise_space() reports what is empty */
 	if (best->bytes <= least * (1 - WORTH_IT))
 	{
 		say(a, 0, "storage",
@@ -237,7 +248,7 @@ advise_storage(Advice *a)
 			e->bytes, best_short->bytes, way_to(a, best_short));
 }
 
-/* Is much of it empty, dead or in core's format? */
+/* Report if much of the table is free, dead or in core's format. */
 static void
 advise_space(Advice *a)
 {
@@ -256,7 +267,7 @@ advise_space(Advice *a)
 			e->bytes, least, psprintf("VACUUM (FULL, ANALYZE) %s;", a->qualified));
 }
 
-/* Do statements read or change parts of values? */
+/* Report if statements read or change parts of values. */
 static void
 advise_parts(Advice *a)
 {
@@ -280,7 +291,7 @@ advise_parts(Advice *a)
 	}
 }
 
-/* Is something near its end? */
+/* Report a value, or ids, near the limit. */
 static void
 advise_limits(Advice *a)
 {
@@ -303,7 +314,7 @@ advise_limits(Advice *a)
 			0, 0, NULL);
 }
 
-/* Nothing so far: why? */
+/* There is no other advice: say why to leave the table. */
 static void
 advise_to_leave(Advice *a)
 {

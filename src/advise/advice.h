@@ -1,6 +1,7 @@
 /*
  * advice.h
- *	  What to do with a table, in SQL, what that will bring, or to leave it.
+ *	  Advice on a table: what to do, in SQL, and what it will bring; or to leave the
+ *	  table.
  */
 #ifndef SLICED_ADVISE_ADVICE_H
 #define SLICED_ADVISE_ADVICE_H
@@ -13,7 +14,7 @@
 
 typedef struct SlicedAdvice
 {
-	int			attno;			/* 0: of the whole table */
+	int			attno;			/* 0: the advice is on the whole table */
 	const char *topic;
 	const char *text;
 	double		now;			/* bytes, of table, toast relation and its index; 0: not known */
@@ -21,13 +22,16 @@ typedef struct SlicedAdvice
 	const char *sql;			/* or NULL */
 } SlicedAdvice;
 
-/* What there is to say, SlicedAdvice: one thing at least. */
+/* Return the advice on a table, as SlicedAdvice: one row at least. */
 extern List *sliced_advice(const SlicedEstimate *e, const SlicedUsage *usage);
 
-/* What new values of the column that has most of them get now; NULL if that was not tried. */
+/*
+ * The choice that new values of the column with most bytes get now; NULL if the
+ * estimate did not try it.
+ */
 extern const SlicedEstimated *sliced_present_choice(const SlicedEstimate *e);
 
-/* As core's pg_size_pretty(), palloc'd. */
+/* Like core's pg_size_pretty(), palloc'd. */
 extern char *sliced_pretty_bytes(double bytes);
 
 #endif

@@ -21,10 +21,10 @@
 
 #define COLUMNS		7
 
-/* Temporary files of a database are worth a word once they have been as large as this. */
+/* Temporary files of a database are worth mentioning once they have been this large. */
 #define TEMPORARY_MUCH	(1024.0 * 1024 * 1024)
 
-/* pg_stat_statements is asked in this part of the time. */
+/* This part of the time is for asking pg_stat_statements. */
 #define ASK_UNTIL	0.2
 
 typedef struct Advising
@@ -40,7 +40,7 @@ put_bytes(Datum *values, bool *nulls, int i, double bytes)
 	nulls[i] = bytes <= 0;
 }
 
-/* Of a table, or of the database if 'rel' is NULL. */
+/* Put advice on a table, or on the database if 'rel' is NULL. */
 static void
 put_advice(const Advising *advising, Relation rel, const SlicedAdvice *advice)
 {
@@ -73,7 +73,9 @@ advise_table(const SlicedEstimate *e, void *arg)
 		put_advice(advising, e->rel, lfirst(lc));
 }
 
-/* What statements of this database have written because their memory was full. */
+/*
+ * Advise compression if this database's statements have written many temporary files.
+ */
 static void
 advise_database(const Advising *advising)
 {

@@ -1,6 +1,6 @@
 /*
  * estimate.c
- *	  What would a table take, were its values stored otherwise?
+ *	  Estimates what a table would take if its values were stored otherwise.
  */
 #include "postgres.h"
 
@@ -27,20 +27,20 @@
 #include "utils/sampling.h"
 #include "utils/timestamp.h"
 
-/* A thorough level, to see what that is worth. */
+/* A thorough level, to see how much it saves. */
 #define THOROUGH	9
 
-/* A column gets a dictionary if it has so much of the table's values. */
+/* A column gets a dictionary if it has at least this part of the table's bytes. */
 #define WORTH_TRAINING	0.1
 
-/* The short target is tried if short rows have so much of the values. */
+/* The short target is tried if short rows have at least this part of the bytes. */
 #define MANY_SHORT	0.2
 
 /* Parts of the time after which the first look, and training, are over. */
 #define LOOK_UNTIL	0.2
 #define TRAIN_UNTIL	0.5
 
-/* The time is over when this much of it is left. */
+/* True once 'part' of the time is used up. */
 static bool
 is_over(const SlicedEstimate *e, TimestampTz began, double part)
 {
@@ -51,7 +51,10 @@ is_over(const SlicedEstimate *e, TimestampTz began, double part)
 
 /* ---- pages ---- */
 
-/* Pages from all over the table, in no order: the first few of them are a sample as well. */
+/*
+ * Choose pages from all over the table, in random order, so that the first few of
+ * them are a sample as well.
+ */
 static BlockNumber *
 pages_in_no_order(BlockNumber nblocks, int *n)
 {
@@ -99,7 +102,7 @@ sliced_table_bytes(Relation rel)
 	return bytes;
 }
 
-/* Rows on pages that are filled as the table wants it. */
+/* What these rows take on pages that are filled up to the table's fillfactor. */
 static double
 rows_bytes(Relation rel, const SlicedPacking *rows)
 {
@@ -130,7 +133,7 @@ add_chunks(AsHeap *as_heap, uint32 bytes)
 						   MAXALIGN(SizeofHeapTupleHeader) + sizeof(Oid) + sizeof(int32) + VARHDRSZ);
 }
 
-/* A row's values without compression; how many bytes they are. */
+/* Measure a row's values without compression.  Returns how many bytes they are. */
 static double
 measure_row(SlicedEstimate *e, TupleTableSlot *slot, AsHeap *as_heap)
 {
@@ -169,7 +172,7 @@ measure_row(SlicedEstimate *e, TupleTableSlot *slot, AsHeap *as_heap)
 	return raw;
 }
 
-/* How long are values, and how many are there? */
+/* Find how long values are, and how many there are. */
 static void
 look(SlicedEstimate *e, SlicedPageRows *rows, const BlockNumber *pages, int npages)
 {
@@ -208,7 +211,7 @@ look(SlicedEstimate *e, SlicedPageRows *rows, const BlockNumber *pages, int npag
 
 /* ---- dictionaries ---- */
 
-/* What the dictionary takes, where it is stored. */
+/* Bytes that the dictionary takes where it is stored. */
 static double
 dictionary_takes(const char *bytes, uint32 len)
 {
@@ -252,7 +255,7 @@ train(SlicedEstimate *e, TimestampTz began)
 			train_column(e, i);
 }
 
-/* They are not palloc'd. */
+/* Dictionaries are not palloc'd. */
 static void
 free_dictionaries(void *arg)
 {
@@ -263,7 +266,10 @@ free_dictionaries(void *arg)
 			sliced_dictionary_free(e->dictionaries[i]);
 }
 
-/* Are short rows a matter?  Then shorter ones would be stored otherwise. */
+/*
+ * True if rows below the default target have a large part of the bytes, and the table
+ * uses that target.  A smaller target would then store them otherwise.
+ */
 static bool
 has_short_rows(const SlicedEstimate *e)
 {
@@ -271,7 +277,7 @@ has_short_rows(const SlicedEstimate *e)
 		RelationGetToastTupleTarget(e->rel, TOAST_TUPLE_TARGET) == TOAST_TUPLE_TARGET;
 }
 
-/* ---- what is tried ---- */
+/* ---- choices to try ---- */
 
 static void
 add_choice(SlicedEstimate *e, SlicedChoice choice)
@@ -302,7 +308,10 @@ make_choices(SlicedEstimate *e)
 	add_choice(e, (SlicedChoice) {SLICED_CODEC_ZSTD, sliced_zstd_level, true, SLICED_ESTIMATE_TARGET});
 }
 
-/* Fetch what the row has outside, and decompress it; how many bytes there are in the row. */
+/*
+ * Fetch the row's outside values, and decompress them.  Returns how many bytes the
+ * row's values are.
+ */
 static double
 fetch_row(SlicedEstimate *e, TupleTableSlot *slot, SlicedTrialRow *row)
 {
@@ -335,7 +344,7 @@ fetch_row(SlicedEstimate *e, TupleTableSlot *slot, SlicedTrialRow *row)
 	return raw;
 }
 
-/* Try rows of one page, if they are long only the first ones. */
+/* Try the rows of one page, but only the first ones if they are long. */
 static void
 try_page(SlicedEstimate *e, SlicedPageRows *rows, SlicedTrial *trials)
 {
@@ -354,7 +363,7 @@ try_page(SlicedEstimate *e, SlicedPageRows *rows, SlicedTrial *trials)
 	e->raw_tried += raw;
 }
 
-/* From the rows that were tried to the table. */
+/* Scale up from the rows that were tried to the table. */
 static void
 conclude(SlicedEstimate *e, const SlicedTrial *trial, SlicedEstimated *result)
 {

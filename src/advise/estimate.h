@@ -1,9 +1,10 @@
 /*
  * estimate.h
- *	  What would a table take, were its values stored otherwise?
+ *	  Estimates what a table would take if its values were stored otherwise.
  *
- * Three looks at pages all over the table: how long its values are; what dictionary
- * they would get; and, for as many as there is time, what each choice makes of them
+ * We look three times at pages all over the table.  The first look finds how long
+ * values are.  The second trains the dictionaries that they would get.  The third, on
+ * as many pages as there is time for, tries what each choice makes of them
  * (learn/trial.h).  Nothing is written.
  */
 #ifndef SLICED_ADVISE_ESTIMATE_H
@@ -16,7 +17,7 @@
 
 #define SLICED_ESTIMATE_CHOICES		10
 
-/* A column, as far as its values can be compressed or moved out of rows. */
+/* A column whose values can be compressed, or moved out of rows. */
 typedef struct SlicedEstimateColumn
 {
 	double		values;			/* that are not null */
@@ -32,8 +33,8 @@ typedef struct SlicedEstimated
 {
 	SlicedChoice choice;
 	double		bytes;			/* table, toast relation and its index */
-	double		write_rate;		/* bytes a second, without compression; 0 if not known */
-	double		read_rate;		/* the same of those that are compressed outside */
+	double		write_rate;		/* bytes a second, uncompressed; 0: not known */
+	double		read_rate;		/* the same, reading compressed outside values */
 	double	   *column_bytes;
 } SlicedEstimated;
 
@@ -43,17 +44,17 @@ typedef struct SlicedEstimate
 	TimestampTz deadline;
 	MemoryContext mcxt;			/* of all this */
 
-	/* as it is */
+	/* the table as it is */
 	BlockNumber pages;
 	double		bytes;			/* table, toast relation and its index */
-	double		as_heap;		/* of heap's: if core wrote it anew, it would take this */
+	double		as_heap;		/* of heap's: bytes if core wrote it anew */
 	double		core_outside;	/* bytes of values in core's format outside rows */
 	SlicedEstimateColumn *columns;
 	double		rows;
 	double		raw;			/* of all values */
 	double		short_raw;		/* of those in rows that stay in one piece, but need not */
 
-	/* of these, what was tried */
+	/* the part of this that was tried */
 	double		rows_tried;
 	double		raw_tried;
 	int			nchoices;
@@ -63,21 +64,21 @@ typedef struct SlicedEstimate
 } SlicedEstimate;
 
 /*
- * Is there anything that could be stored otherwise?  Not in tables without long types: of
- * those an estimate has the bytes as it is, and no choices.
+ * True if the table has something that could be stored otherwise.  A table without
+ * long types has not: its estimate has the bytes as they are, and no choices.
  */
 extern bool sliced_estimate_possible(Relation rel);
 
-/* What the table, its toast relation and the index of that take now. */
+/* Bytes that the table, its toast relation and that relation's index take now. */
 extern double sliced_table_bytes(Relation rel);
 
 /* Estimate, until 'deadline' or a little later. */
 extern SlicedEstimate *sliced_estimate(Relation rel, TimestampTz deadline);
 
-/* When it is over, from now on; an error if that is in the past. */
+/* The time 'max_time' from now; an error if that is in the past. */
 extern TimestampTz sliced_deadline(const Interval *max_time);
 
-/* May the user ask this of this relation?  An error if not. */
+/* Fail unless the user may ask for an estimate of this relation. */
 extern void sliced_estimate_check(Relation rel, bool partitioned_too);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * estimates.c
- *	  sliced.estimate(): what a table would take with each codec, and how fast that is.
+ *	  sliced.estimate(): what a table would take with each codec, and how fast that
+ *	  is.
  */
 #include "postgres.h"
 
@@ -71,7 +72,7 @@ sliced_deadline(const Interval *max_time)
 	return deadline;
 }
 
-/* The choice, or NULLs for what there is. */
+/* Put the choice; NULLs if there is none, for the table as it is. */
 static void
 put_choice(Datum *values, bool *nulls, const SlicedChoice *choice)
 {

@@ -1,6 +1,6 @@
 /*
  * html.c
- *	  Pieces of a page of HTML.
+ *	  Pieces of an HTML page.
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
-/* One character of UTF-8. */
+/* Append one character of UTF-8. */
 static void
 put_character(StringInfo page, const unsigned char *at)
 {
@@ -25,7 +25,7 @@ put_character(StringInfo page, const unsigned char *at)
 void
 sliced_html_text(StringInfo page, const char *text)
 {
-	/* where nobody knows what bytes mean, those of ASCII do */
+	/* in SQL_ASCII only the bytes of ASCII have a known meaning */
 	bool		is_known = GetDatabaseEncoding() != PG_SQL_ASCII;
 	unsigned char *utf8 = is_known ?
 		(unsigned char *) pg_server_to_any(text, strlen(text), PG_UTF8) : (unsigned char *) text;

@@ -1,6 +1,6 @@
 /*
  * html.h
- *	  Pieces of a page of HTML.  It is all ASCII, so that no encoding matters.
+ *	  Pieces of an HTML page.  It is all ASCII, so any encoding will do.
  */
 #ifndef SLICED_ADVISE_HTML_H
 #define SLICED_ADVISE_HTML_H
@@ -13,19 +13,19 @@
 typedef struct SlicedBarPart
 {
 	double		value;
-	const char *kind;			/* its class, which has the colour */
+	const char *kind;			/* its CSS class, which sets the colour */
 } SlicedBarPart;
 
-/* Text, of the database's encoding, that is no markup. */
+/* Append text in the database's encoding, with markup escaped. */
 extern void sliced_html_text(StringInfo page, const char *text);
 
-/* The text as an element of a class, or of none. */
+/* Append the text as an element of a class, or of none. */
 extern void sliced_html_element(StringInfo page, const char *tag, const char *class, const char *text);
 
-/* A bar of parts, as wide as the page if they are 'full' in all. */
+/* Append a bar of parts.  It is as wide as the page if they add up to 'full'. */
 extern void sliced_html_bar(StringInfo page, const SlicedBarPart *parts, int n, double full);
 
-/* What the colours mean. */
+/* Append what the colours mean. */
 extern void sliced_html_legend(StringInfo page, const SlicedBarPart *parts, const char *const *names, int n);
 
 /* 1234567 as 1,234,567; palloc'd. */

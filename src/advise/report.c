@@ -1,9 +1,10 @@
 /*
  * report.c
- *	  sliced.report(): a page of HTML that shows where the space of large values is, what
- *	  would make it less, and what changes have cost.
+ *	  sliced.report(): an HTML page that shows where the space of large values is,
+ *	  what would reduce it, and what changes have cost.
  *
- * It is one file, that needs no other and no script.  It is well-formed XML as well.
+ * The page is one file, which needs no other file and no script.  It is well-formed
+ * XML as well.
  */
 #include "postgres.h"
 
@@ -26,10 +27,10 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
-/* pg_stat_statements is asked in this part of the time. */
+/* This part of the time is for asking pg_stat_statements. */
 #define ASK_UNTIL	0.2
 
-/* ---- what there is to show ---- */
+/* ---- collecting ---- */
 
 static double
 index_bytes(Relation rel)
@@ -101,7 +102,10 @@ field(MemoryContext mcxt, uint64 row, int column)
 	return MemoryContextStrdup(mcxt, value != NULL ? value : "");
 }
 
-/* Those that the table has in use.  Its lock is ours already: nobody keeps us waiting. */
+/*
+ * Copy the dictionaries that the table has in use.  We hold its lock already, so we
+ * wait for no other session.
+ */
 static void
 copy_dictionaries(SlicedReportTable *table)
 {
@@ -214,7 +218,7 @@ sliced_report(PG_FUNCTION_ARGS)
 
 	survey.deadline = sliced_deadline(PG_GETARG_INTERVAL_P(0));
 	report.usage = sliced_usage(began + (survey.deadline - began) * ASK_UNTIL);
-	/* that analyzed statements, with the user's search_path; nothing else needs it */
+	/* analyzing statements needed the user's search_path; nothing else does */
 	level = NewGUCNestLevel();
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);

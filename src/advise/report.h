@@ -1,6 +1,6 @@
 /*
  * report.h
- *	  What sliced.report() has found, and the sections of the page that show it.
+ *	  The findings of sliced.report(), and the sections of the page that show them.
  */
 #ifndef SLICED_ADVISE_REPORT_H
 #define SLICED_ADVISE_REPORT_H
@@ -23,7 +23,7 @@ typedef struct SlicedReportChoice
 	char	   *name;
 	double		bytes;			/* table, toast relation and its index */
 	double		read_rate;		/* bytes a second; 0: not known */
-	bool		is_present;		/* what new values get now */
+	bool		is_present;		/* new values get this now */
 } SlicedReportChoice;
 
 /* A dictionary in use, as text. */
@@ -49,14 +49,14 @@ typedef struct SlicedReportTable
 	double		raw;			/* values, without compression */
 
 	double		nrows;
-	double		dead;			/* rows of the toast relation, and those that are not */
+	double		dead;			/* rows of the toast relation, dead and live */
 	double		live;
 	int			ncolumns;
 	SlicedReportColumn *columns;
 	int			nchoices;
 	SlicedReportChoice *choices;
 	List	   *dictionaries;	/* SlicedReportDictionary */
-	double		then;			/* what it would take if the best advice were followed */
+	double		then;			/* bytes if the best advice were followed */
 	List	   *advice;			/* SlicedAdvice */
 } SlicedReportTable;
 
@@ -66,13 +66,13 @@ typedef struct SlicedReport
 	List	   *tables;			/* SlicedReportTable, the largest first */
 } SlicedReport;
 
-/* The table, unless it has not been looked at. */
+/* The table; NULL if it has not been looked at. */
 extern SlicedReportTable *sliced_report_table(const SlicedReport *report, Oid relid);
 
-/* How the page looks. */
+/* The page's style sheet. */
 extern const char *const sliced_report_style;
 
-/* Its sections.  With a connection to SPI. */
+/* Append the page's sections.  The caller is connected to SPI. */
 extern void sliced_report_summary(StringInfo page, const SlicedReport *report);
 extern void sliced_report_advice(StringInfo page, const SlicedReport *report);
 extern void sliced_report_tables(StringInfo page, const SlicedReport *report);

@@ -9,7 +9,7 @@
 #include "executor/spi.h"
 #include "utils/builtins.h"
 
-/* So many tables have sections of their own. */
+/* Only this many tables have sections of their own. */
 #define TABLES_SHOWN	20
 
 static void
@@ -25,7 +25,7 @@ heading(StringInfo page, const char *title, const char *note)
 	}
 }
 
-/* The heading of one table, or column, of many. */
+/* Begin the section of one table or column. */
 static void
 begin_item(StringInfo page, const char *name, const char *note)
 {
@@ -39,7 +39,7 @@ begin_item(StringInfo page, const char *name, const char *note)
 	}
 }
 
-/* A line of a chart: what it is, its bar, how much that is. */
+/* Append a line of a chart: a name, its bar, and the amount. */
 static void
 line(StringInfo page, const char *class, const char *name, const SlicedBarPart *parts, int n,
 	 double full, const char *amount)
@@ -317,7 +317,7 @@ number(HeapTuple row, TupleDesc desc, int column)
 	return isnull ? 0 : DatumGetInt64(value);
 }
 
-/* What a value of the column takes on average, if it is outside of its row; 0 if not known. */
+/* Average bytes of a value of the column stored outside its row; 0 if not known. */
 static double
 stored_length(const SlicedReport *report, Oid relid, const char *name, double raw, double written)
 {

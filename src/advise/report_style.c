@@ -1,6 +1,7 @@
 /*
  * report_style.c
- *	  How the page of sliced.report() looks, by day and by night, on paper and on a phone.
+ *	  How the page of sliced.report() looks: by day and by night, on paper and on a
+ *	  phone.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * survey.c
- *	  Estimates of many tables in a bounded time, while others use them.
+ *	  Estimates of many tables in a bounded time, while other sessions use them.
  */
 #include "postgres.h"
 
@@ -16,7 +16,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-/* Smaller tables are left out unless they are asked for. */
+/* Smaller tables are left out unless the user asks for them. */
 #define SMALL_TABLE		(1024 * 1024)
 
 /* The longest time for one table of many. */
@@ -57,7 +57,7 @@ visit_one(void *arg)
 	OneOfMany  *one = arg;
 	Relation	rel;
 
-	/* nobody who changes a table keeps us waiting */
+	/* do not wait for a session that changes the table */
 	if (!ConditionalLockRelationOid(one->relid, AccessShareLock))
 		ereport(ERROR,
 				errcode(ERRCODE_LOCK_NOT_AVAILABLE),
@@ -69,14 +69,17 @@ visit_one(void *arg)
 	relation_close(rel, AccessShareLock);
 }
 
-/* Tables that may be worth it, and may be read. */
+/* Find tables that may be worth a look, and that the user may read. */
 static List *
 find_tables(void)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
 	List	   *tables = NIL;
 
-	/* sizes are not asked for here: that would wait for those who have locked a table */
+	/*
+	 * do not ask for sizes here: that would wait for sessions that have locked a
+	 * table
+	 */
 	if (SPI_connect() != SPI_OK_CONNECT ||
 		SPI_execute("SELECT c.oid FROM pg_catalog.pg_class c"
 					" JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam"
@@ -118,7 +121,9 @@ larger_first(const ListCell *a, const ListCell *b)
 	return left > right ? -1 : left < right;
 }
 
-/* Those that are not small, and that nobody has locked, the largest first. */
+/*
+ * The tables that are neither small nor locked by another session, the largest first.
+ */
 static List *
 choose_tables(List *tables)
 {

@@ -1,8 +1,9 @@
 /*
  * survey.h
- *	  Estimates of many tables in a bounded time, while others use them.
+ *	  Estimates of many tables in a bounded time, while other sessions use them.
  *
- * A table that somebody has locked, or that cannot be read, is warned of and left out.
+ * A table that another session has locked, or that cannot be read, is left out with a
+ * warning.
  */
 #ifndef SLICED_ADVISE_SURVEY_H
 #define SLICED_ADVISE_SURVEY_H
@@ -14,15 +15,15 @@
 typedef struct SlicedSurvey
 {
 	TimestampTz deadline;
-	/* called for each table, in a subtransaction; the estimate is gone afterwards */
+	/* called for each table, in a subtransaction; the estimate is freed afterwards */
 	void		(*visit) (const SlicedEstimate *e, void *arg);
 	void	   *arg;
 } SlicedSurvey;
 
-/* All tables of 1 MB and more that the user may read, the largest first. */
+/* Survey all tables of 1 MB and more that the user may read, the largest first. */
 extern void sliced_survey_all(SlicedSurvey *survey);
 
-/* A table, however small, or all partitions of one. */
+/* Survey one table, even a small one, or all partitions of a partitioned one. */
 extern void sliced_survey_relation(SlicedSurvey *survey, Oid relid);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * usage.c
- *	  What pg_stat_statements knows of statements that read or change parts of values.
+ *	  What pg_stat_statements knows of statements that read or change parts of
+ *	  values.
  */
 #include "postgres.h"
 
@@ -18,10 +19,10 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
-/* So many statements, those that took most time, are looked at. */
+/* We look at this many statements: those that took most time. */
 #define STATEMENTS	2000
 
-/* So many bytes of one are shown. */
+/* We show this many bytes of a statement. */
 #define BEGINNING	120
 
 char *
@@ -60,7 +61,7 @@ sliced_try(void (*work) (void *), void *arg)
 
 /* ---- statements ---- */
 
-/* One of them. */
+/* One statement. */
 typedef struct Statement
 {
 	const char *text;
@@ -76,7 +77,7 @@ analyze(void *arg)
 	List	   *uses;
 	ListCell   *lc;
 
-	/* analyzing locks tables: let nobody who changes one keep us waiting */
+	/* analyzing locks tables: do not wait long for a session that changes one */
 	(void) set_config_option("lock_timeout", "100ms", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0, false);
 	uses = sliced_statement_uses(statement->text);
@@ -92,7 +93,7 @@ analyze(void *arg)
 	AtEOXact_GUC(true, level);
 }
 
-/* How a statement begins, in one line. */
+/* The beginning of a statement, in one line. */
 static char *
 beginning_of(const char *text)
 {
@@ -123,7 +124,7 @@ used_of(SlicedUsage *usage, Oid relid, int attno)
 	return used;
 }
 
-/* Add what one statement uses, which was called so often. */
+/* Add what one statement uses.  It was called 'calls' times. */
 static void
 add_statement(SlicedUsage *usage, const char *text, double calls, double ms)
 {
@@ -148,11 +149,11 @@ add_statement(SlicedUsage *usage, const char *text, double calls, double ms)
 			used->reads += calls;
 		used->ms += ms;
 		if (used->longest == NULL)
-			used->longest = beginning_of(text);	/* they come in this order */
+			used->longest = beginning_of(text);	/* the slowest comes first */
 	}
 }
 
-/* What SPI has found: texts, calls and times. */
+/* Add what SPI has found: texts, calls and times. */
 static void
 add_statements(SlicedUsage *usage, TimestampTz deadline)
 {
@@ -172,7 +173,7 @@ add_statements(SlicedUsage *usage, TimestampTz deadline)
 	}
 }
 
-/* Where and until when to look. */
+/* Where to put the result, and until when to look. */
 typedef struct Asking
 {
 	SlicedUsage *usage;

@@ -1,6 +1,7 @@
 /*
  * usage.h
- *	  What pg_stat_statements knows of statements that read or change parts of values.
+ *	  What pg_stat_statements knows of statements that read or change parts of
+ *	  values.
  */
 #ifndef SLICED_ADVISE_USAGE_H
 #define SLICED_ADVISE_USAGE_H
@@ -13,30 +14,30 @@
 /* How often statements have read, or changed, parts of a column. */
 typedef struct SlicedUsed
 {
-	Oid			relid;			/* as they name it: a partitioned table, it may be */
+	Oid			relid;			/* as they name it, possibly a partitioned table */
 	int			attno;
 	double		reads;			/* calls */
 	double		changes;
 	double		ms;				/* that these took, in all */
-	const char *longest;		/* the statement that took most of that, as it begins; or NULL */
+	const char *longest;		/* beginning of the slowest statement; or NULL */
 } SlicedUsed;
 
 typedef struct SlicedUsage
 {
-	bool		known;			/* is pg_stat_statements there? */
+	bool		known;			/* pg_stat_statements could be read */
 	List	   *used;			/* SlicedUsed */
-	int			unclear;		/* statements that cannot be analyzed by us: other search_path, tables gone */
+	int			unclear;		/* not analyzed: other search_path, tables gone */
 } SlicedUsage;
 
-/* Ask, until 'deadline'; in the current context. */
+/* Ask pg_stat_statements, until 'deadline'; the result is in the current context. */
 extern SlicedUsage *sliced_usage(TimestampTz deadline);
 
-/* The part of it that concerns a column of a table, or of what that is a partition of. */
+/* The usage of a table's column, under the table's name or that of an ancestor. */
 extern SlicedUsed sliced_usage_of(const SlicedUsage *usage, Oid relid, int attno);
 
 /*
- * Call 'work' in a subtransaction.  If it fails: its message, palloc'd; NULL if not.  What
- * ends the session or the statement does.
+ * Call 'work' in a subtransaction.  Returns NULL, or the message if it failed,
+ * palloc'd.  Errors that end the session or the statement are thrown again.
  */
 extern char *sliced_try(void (*work) (void *), void *arg);
 

@@ -1,6 +1,6 @@
 /*
  * columns.c
- *	  sliced_functions.column_options(): what holds for the columns of a table, and why.
+ *	  sliced_functions.column_options(): which options the columns of a table have, and why.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-/* "label of table", or "label of table docs" if it is not the table itself. */
+/* "label of table", or "label of table docs" if the label is another table's. */
 static char *
 label_source(const char *what, Oid label_relid, Oid relid)
 {

@@ -1,7 +1,7 @@
 /*
  * dictionaries.c
- *	  sliced_functions.table_dictionaries(), sliced.dictionary_slices(): what dictionaries
- *	  there are, and what looks back at them.
+ *	  sliced_functions.table_dictionaries(), sliced.dictionary_slices(): the dictionaries of a
+ *	  table, and the slices that need them.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-/* The toast relation of a table of ours; NULL if it has none, or has gone. */
+/* Open the toast relation of a table of ours; NULL if it has none, or was dropped. */
 static Relation
 open_toast_relation(Oid relid, Relation *rel)
 {
@@ -111,7 +111,7 @@ typedef struct Users
 	int64		stored_bytes;
 } Users;
 
-/* Count the row in the slot, if it begins a slice with a dictionary. */
+/* Count the row in the slot if it begins a slice with a dictionary. */
 static void
 count_row(HTAB *users, TupleTableSlot *slot)
 {

@@ -2,8 +2,8 @@
  * inspect.c
  *	  sliced.inspect(): what one value consists of, slice by slice.
  *
- * pg_column_size() knows the length in the pointer only and
- * pg_column_compression() nothing at all of values that are stored as slices.
+ * For values that are stored as slices, pg_column_size() knows only the length in the
+ * pointer, and pg_column_compression() knows nothing.
  */
 #include "postgres.h"
 
@@ -61,7 +61,7 @@ inspect_on_slice(void *arg, int i, Oid objid, const SlicedSlice *slice)
 				sliced_codec_get(slice->codec)->name, slice->nrows);
 }
 
-/* Nodes are where they are, and their bytes are no bytes of the value. */
+/* A node is shown by its name.  Its bytes are not bytes of the value. */
 static void
 inspect_on_node(void *arg, Oid objid, int32 seq, uint32 size)
 {
@@ -92,8 +92,8 @@ inspect_on_problem(void *arg, SlicedProblemKind kind, Oid objid, int64 offset, c
 }
 
 /*
- * Put the value's slices and return whether it is whole.  If it is not, warn or
- * put nothing.
+ * Put the value's slices and return true if the value is whole.  If it is not, warn
+ * or put nothing.
  */
 static bool
 try_to_inspect(ReturnSetInfo *result, const struct varatt_external *ptr, Snapshot snapshot,
@@ -120,10 +120,10 @@ try_to_inspect(ReturnSetInfo *result, const struct varatt_external *ptr, Snapsho
 }
 
 /*
- * The statement's snapshot knows best which of several versions of a slice the
- * value has.  But it does not see a value that the statement itself has written,
- * as in RETURNING, nor one that was rewritten or has grown since.  Readers find
- * all of these, so only what they do not find is wrong.
+ * A slice may have several versions.  The statement's snapshot selects the right one
+ * best.  But it does not see a value that the statement itself has written, as in
+ * RETURNING, nor one that was rewritten or has grown since.  Readers find all of
+ * these, so we report only what they do not find either.
  */
 static void
 inspect_ours(ReturnSetInfo *result, const struct varatt_external *ptr)

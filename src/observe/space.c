@@ -2,8 +2,8 @@
  * space.c
  *	  sliced.toast_space(): what is in the pages of a table's toast relation.
  *
- * Goes through all pages, or some of them evenly, and takes rows for what their headers
- * say.  No value is put together and nothing is decompressed.
+ * Goes through all pages, or through some that are evenly spaced, and classifies rows
+ * by their headers.  It puts no value together and decompresses nothing.
  */
 #include "postgres.h"
 
@@ -26,11 +26,11 @@
 
 typedef enum Measure
 {
-	LIVE_BYTES,					/* of rows that somebody may see */
-	DEAD_BYTES,					/* of rows that somebody deleted, or never committed */
+	LIVE_BYTES,					/* of rows that a transaction may see */
+	DEAD_BYTES,					/* of rows that were deleted, or never committed */
 	FREE_BYTES,					/* for new rows */
-	HEADS,						/* of values, or that have the first slice of an object */
-	DERIVED,					/* of these: of values that were changed or cut, and have a root */
+	HEADS,						/* of values, or with an object's first slice */
+	DERIVED,					/* heads with a root: of changed or cut values */
 	NODES,						/* besides roots */
 	SLICES,
 	RAW_BYTES,					/* of slices */
@@ -58,7 +58,7 @@ measure_row(Space *s, HeapTuple tuple)
 
 	if (data == NULL || sliced_row_decode(&row, data, len, objid, seq) != SLICED_SOUND)
 	{
-		/* damage is for verify() to find */
+		/* counted as core's; verify() finds the damage */
 		s->sums[CORE_VALUES] += seq == 0;
 		s->sums[CORE_BYTES] += len;
 		return;
@@ -115,7 +115,7 @@ measure_page(Space *s, Buffer buffer)
 	}
 }
 
-/* Measure every page number n * step.  Returns how many there are. */
+/* Measure every page number n * step.  Returns how many pages that was. */
 static BlockNumber
 measure_pages(Space *s, BlockNumber npages, double step)
 {
@@ -137,7 +137,7 @@ measure_pages(Space *s, BlockNumber npages, double step)
 	return nread;
 }
 
-/* Counting rows tells little, but takes long: as for pgstattuple. */
+/* Counting rows tells little, but takes long: the same rights as for pgstattuple. */
 static void
 check_allowed(Oid relid)
 {

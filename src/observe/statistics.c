@@ -2,7 +2,7 @@
  * statistics.c
  *	  sliced_functions.stat_counts(), stat_reset(): what has been counted (base/counters.h).
  *
- * Everybody sees the numbers, as those of pg_stat_all_tables.
+ * Every user sees the numbers, like those of pg_stat_all_tables.
  */
 #include "postgres.h"
 

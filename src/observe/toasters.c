@@ -1,6 +1,6 @@
 /*
  * toasters.c
- *	  sliced_functions.list_toasters(): which toasters there are.
+ *	  sliced_functions.list_toasters(): the registered toasters.
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@ sliced_list_toasters(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 
-	/* what follows may look into the catalogs, and the list be another one then */
+	/* the code below may read the catalogs, which may rebuild the list: copy it */
 	toasters = sliced_toasters();
 	n = list_length(toasters);
 	copies = palloc(n * sizeof(SlicedRegistered));

@@ -1,17 +1,17 @@
 /*
  * verify.c
- *	  sliced.verify(): does every pointer lead to its value, whole and sound, and
- *	  does everything in the toast relation belong to some row?
+ *	  sliced.verify(): checks that every pointer leads to its value, whole and
+ *	  sound, and that everything in the toast relation belongs to some row.
  *
- * Two passes under one snapshot, so that concurrent changes do not disturb: over
- * the table, following every pointer, and over the toast relation, looking for
- * what the first pass did not meet.  The first remembers the objects it met, some
- * 20 bytes each.
+ * Two passes under one snapshot, so that concurrent changes do not disturb.  The
+ * first goes over the table and follows every pointer.  The second goes over the
+ * toast relation and looks for rows that the first pass did not meet.  The first pass
+ * remembers the objects it met, some 20 bytes each.
  *
- * The snapshot is taken when the table is locked.  An older one, such as that of
- * the calling statement, sees rows that VACUUM FULL or CLUSTER has rewritten
- * since, but not their values: rows keep the transactions that made them, but the
- * slices belong to the transaction that rewrote them.
+ * The snapshot is taken when the table is locked.  An older one, such as that of the
+ * calling statement, sees rows that VACUUM FULL or CLUSTER has rewritten since, but
+ * not their values: rows keep the transactions that made them, but the slices belong
+ * to the transaction that rewrote them.
  */
 #include "postgres.h"
 
@@ -45,7 +45,7 @@
 typedef struct OwnedObject
 {
 	Oid			objid;
-	Oid			valueid;		/* that has rows of it */
+	Oid			valueid;		/* the value that has rows of it */
 } OwnedObject;
 
 typedef struct Verify
@@ -75,7 +75,7 @@ static const char *const kind_names[] = {
 	[SLICED_PROBLEM_EXCESS] = "excess slice",
 };
 
-/* One row of the result; 'v' says where in the table, if anywhere. */
+/* Put one row of the result; 'v' says where in the table, if anywhere. */
 static void
 verify_put(Verify *v, const char *kind, bool in_table, Oid valueid, int64 offset, const char *message)
 {
@@ -186,8 +186,8 @@ verify_pointer(Verify *v, const struct varlena *value, bool marked)
 }
 
 /*
- * Core reads what is compressed within a row, without us.  A server that is built
- * without lz4 cannot.
+ * Core reads values that are compressed within their row, without us.  A server that
+ * is built without lz4 cannot read those compressed by lz4.
  */
 static void
 verify_method(Verify *v, const struct varlena *value)
@@ -240,7 +240,7 @@ verify_table(Verify *v, Snapshot snapshot)
 	BlockNumber current = InvalidBlockNumber;
 	bool		reads_all = sliced_core_has_method(TOAST_LZ4_COMPRESSION_ID);
 
-	/* heap's function, not ours: we want the tuple as it is on disk */
+	/* call heap's function, not ours, to see the tuple as it is on disk */
 	while (heap_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		HeapTuple	tuple = ((BufferHeapTupleTableSlot *) slot)->base.tuple;
@@ -252,7 +252,7 @@ verify_table(Verify *v, Snapshot snapshot)
 			current = hscan->rs_cblock;
 			verify_notice_progress(v, "table", done++, hscan->rs_nblocks);
 		}
-		/* with all methods there is nothing to verify within rows */
+		/* a server with all methods has nothing to verify within rows */
 		if (!sliced_tuple_has_values(tuple->t_data) &&
 			(reads_all || !HeapTupleHasVarWidth(tuple)))
 			continue;
@@ -266,8 +266,9 @@ verify_table(Verify *v, Snapshot snapshot)
 }
 
 /*
- * Others may have exchanged files and toast relations (am/foreign_toast.c).  Is the
- * toast relation what the table's access method would have created?
+ * Report a toast relation that is not what the table's access method would have
+ * created.  Other tools may have exchanged files and toast relations
+ * (am/foreign_toast.c).
  */
 static void
 verify_access_methods(Verify *v)
@@ -283,8 +284,8 @@ verify_access_methods(Verify *v)
 }
 
 /*
- * Dictionaries belong to no row, but to the directory of object 0.  Those that slices
- * name are on disk, whatever a session may have in memory.
+ * Dictionaries belong to no row, but to the directory of object 0.  Check on disk
+ * those that slices name, even if a session has them in memory.
  */
 static void
 verify_dictionaries(Verify *v)
@@ -347,9 +348,9 @@ verify_no_orphans(Verify *v, Snapshot snapshot)
 }
 
 /*
- * A snapshot of now, but with only those changes of this transaction that the
- * calling statement may see: a command under way may have written a row and not
- * yet its slices.
+ * Take a snapshot of now, but with only those changes of this transaction that the
+ * calling statement may see.  A command under way may have written a row and not yet
+ * its slices.
  */
 static Snapshot
 take_snapshot(void)
@@ -371,7 +372,7 @@ sliced_verify(PG_FUNCTION_ARGS)
 	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(OwnedObject)};
 	HASHCTL		names = {.keysize = sizeof(SlicedDictionaryName), .entrysize = sizeof(SlicedDictionaryName)};
 
-	/* no rows would say that everything is sound */
+	/* an empty result would say that everything is sound */
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -2,49 +2,48 @@
  * columns_only.c
  *	  Scans whose rows never leave the executor as they are.
  *
- * A tuple with values of ours must bear HEAP_HASEXTERNAL when it goes somewhere
- * as a whole: into another table, a variable, a file.  So scans return a copy of
- * such a tuple, with the flag set (am/scan.c).  But most queries take columns out
- * of the tuple, and a column is a Datum, which knows by itself that it is a toast
- * pointer.  Tuples that are made of columns get their flag from them.  Such
- * queries do not need the copy, and it costs as much as all the rest of the scan.
+ * A tuple with values of ours must bear HEAP_HASEXTERNAL when it goes somewhere as a
+ * whole: into another table, a variable, a file.  So scans return a copy of such a
+ * tuple, with the flag set (am/scan.c).  But most queries take columns out of the
+ * tuple, and a column is a Datum, which shows by itself that it is a toast pointer.
+ * Tuples that are made of columns get their flag from them.  Such queries do not need
+ * the copy, which costs as much as all the rest of the scan.
  *
- * So when a query starts we walk its planned states from the top, and tell the
- * slots of some scans that only columns are taken from them.  At every node we
- * ask: may the tuple that it returns become part of the query's result as a
- * whole?
+ * So when a query starts we walk its planned states from the top, and tell the slots
+ * of some scans that only columns are taken from them.  At every node we decide
+ * whether the tuple that it returns may become part of the query's result as a whole:
  *
- * - The top of the query: yes.  We do not know who gets the result.  Also the top
- *   of a subquery with a plan of its own (SubPlan, InitPlan, CTE), and whatever is
- *   below ModifyTable.
- * - Below a node that computes its result, column by column: no.  These are the
- *   nodes with a projection, and ProjectSet.  They may keep tuples meanwhile, sort
- *   them, write them to a temporary file, or give them to themselves in another
- *   slot.  Nothing of that looks at the flag.
- * - Below a node that passes on what it gets: what holds for the node itself.
- * - Below any other node, one of another extension for example: we do not look.
+ * - The top of the query: yes.  We do not know who gets the result.  The same holds
+ *   for the top of a subquery with a plan of its own (SubPlan, InitPlan, CTE), and
+ *   for everything below ModifyTable.
+ * - Below a node that computes its result column by column: no.  These are the nodes
+ *   with a projection, and ProjectSet.  They may keep tuples meanwhile, sort them,
+ *   write them to a temporary file, or pass them to themselves in another slot.  None
+ *   of this looks at the flag.
+ * - Below a node that passes on what it gets: the same as for the node itself.
+ * - Below any other node, for example one of another extension: we do not look.
  *   Scans there return copies.
  *
- * We tell a scan so if it has a projection of its own, or if the answer is no.
- * If the answer is yes and the scan has a condition, the condition takes columns
+ * We mark a scan's slot if the scan has a projection of its own, or if the answer is
+ * no.  If the answer is yes and the scan has a condition, the condition takes columns
  * of many rows and few rows leave: we copy those few when the scan's node returns
  * them.
  *
- * What makes that safe:
+ * This is safe for the following reasons:
  *
  * - A reference to the whole row, "t" or "t.*" as a value, is one more way to take
- *   columns: the executor makes a new tuple of them, and fetches toasted values
- *   while it does.
+ *   columns: the executor makes a new tuple of them, and fetches toasted values while
+ *   it does.
  * - System columns are in the tuple's header as ever.
- * - A node without projection, though it could have one, has no ps_ProjInfo: that
- *   is how the executor itself decides whether to return the scan's slot.
- * - EvalPlanQual, which checks a row again that somebody else has changed, builds
- *   planned states of its own, which we never see, and fetches rows by their ctid,
- *   as do triggers, RETURNING and row locks, into slots of their own.
- * - In a parallel worker the top is the top of what the worker executes.  Tuples
- *   that it sends to the leader are copies.
+ * - A node that could project but does not has no ps_ProjInfo.  The executor itself
+ *   decides by ps_ProjInfo whether to return the scan's slot.
+ * - EvalPlanQual, which checks a row again after another transaction has changed it,
+ *   builds planned states of its own, which we never see.  It fetches rows by their
+ *   ctid into slots of its own.  So do triggers, RETURNING and row locks.
+ * - In a parallel worker the top is the top of the worker's plan.  Tuples that it
+ *   sends to the leader are copies.
  * - Scans of other parts of core (index builds, ALTER TABLE, COPY FROM a table,
- *   logical replication) have slots that nobody here has seen.
+ *   logical replication) have slots that this file never sees.
  */
 #include "postgres.h"
 
@@ -70,7 +69,7 @@ walk_all(PlanState **nodes, int n, bool whole)
 		mark_scans_below(nodes[i], whole);
 }
 
-/* A toast relation that is not ours has values that nobody but the scan can fetch. */
+/* Only the scan can fetch the values of a toast relation that is not ours. */
 static bool
 columns_can_be_fetched(Relation rel)
 {
@@ -84,7 +83,7 @@ take_columns_only(Relation rel, TupleTableSlot *slot)
 		slot->tts_flags |= SLICED_SLOT_COLUMNS_ONLY;
 }
 
-/* Takes the place of such a function where its row may leave as a whole. */
+/* Takes the place of a scan's function if the scan's row may leave as a whole. */
 static TupleTableSlot *
 return_flagged(PlanState *node)
 {
@@ -96,9 +95,9 @@ return_flagged(PlanState *node)
 }
 
 /*
- * Put return_flagged() in the place of the function that executes the node.  Core
- * has one for each tag.  If we find another, somebody has exchanged it before us,
- * and we leave it alone.
+ * Put return_flagged() in the place of the function that executes the node.  Core has
+ * one function for each tag.  If we find a different one, another extension has
+ * exchanged it before us, and we leave it alone.
  */
 static bool
 copy_when_returned(PlanState *node)
@@ -121,7 +120,10 @@ visit_scan(ScanState *scan, bool whole)
 		take_columns_only(scan->ss_currentRelation, scan->ss_ScanTupleSlot);
 }
 
-/* May the tuple that 'node' returns leave the query as a whole? */
+/*
+ * Mark the scans at and below 'node'.  'whole' says whether the tuple that it returns
+ * may leave the query as a whole.
+ */
 static void
 mark_scans_below(PlanState *node, bool whole)
 {
@@ -136,7 +138,7 @@ mark_scans_below(PlanState *node, bool whole)
 	switch (nodeTag(node))
 	{
 		case T_IndexScanState:
-			/* one that sorts by distance does so with copies of whole tuples */
+			/* a scan that sorts by distance copies whole tuples to do so */
 			if (((IndexScanState *) node)->iss_NumOrderByKeys == 0)
 				visit_scan(scan, whole);
 			break;
@@ -147,7 +149,7 @@ mark_scans_below(PlanState *node, bool whole)
 			visit_scan(scan, whole);
 			break;
 		case T_IndexOnlyScanState:
-			/* columns come from the index; of the row only visibility is asked */
+			/* columns come from the index; the row is only checked for visibility */
 			take_columns_only(scan->ss_currentRelation,
 							  ((IndexOnlyScanState *) node)->ioss_TableSlot);
 			break;
@@ -195,8 +197,8 @@ mark_scans_below(PlanState *node, bool whole)
 }
 
 /*
- * Has the query opened a table of ours?  Most have not, and this test is all they
- * pay.
+ * True if the query has opened a table of ours.  Most have not, and pay for no more
+ * than this test.
  */
 static bool
 opened_ours(EState *estate)

@@ -1,11 +1,11 @@
 /*
  * hooks.c
- *	  Where core calls us when a query is planned and executed.
+ *	  Where core calls us when it plans and executes a query.
  *
- * The hooks' arguments are not the same in all majors, so nothing else is decided here.
+ * The hooks' arguments differ between majors, so this file decides nothing else.
  *
- * A query that is run while an index is built, by a function in the index's
- * expression, finds that table ours (am/heap_bridge.c).
+ * A function in an index's expression may run a query while the index is built.  That
+ * query finds that the table is ours (am/heap_bridge.c).
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@ static ExecutorRun_hook_type next_run;
 static ExecutorFinish_hook_type next_finish;
 static ExecutorEnd_hook_type next_end;
 
-/* Make the call without bridges. */
+/* Make the call while bridges are suspended. */
 #define WITHOUT_BRIDGES(call) \
 	do { \
 		SlicedBridge *bridges = sliced_bridges_suspend(); \
@@ -75,7 +75,10 @@ run_query(QueryDesc *query, ScanDirection direction, uint64 count)
 static void
 run_query(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once)
 {
-	/* minor releases before 15.11 look at "execute_once" instead of "already_executed" */
+	/*
+	 * minor releases before 15.11 look at "execute_once" instead of
+	 * "already_executed"
+	 */
 	if (sliced_run_alone(query))
 		execute_once = false;
 	WITHOUT_BRIDGES(next_run(query, direction, count, execute_once));
@@ -100,7 +103,7 @@ end_query(QueryDesc *query)
 
 static explain_per_plan_hook_type next_explain;
 
-/* With BUFFERS, which ANALYZE implies, also say what was read of oversized values. */
+/* With BUFFERS, which ANALYZE implies, also show what was read of oversized values. */
 static void
 explain_plan(PlannedStmt *stmt, IntoClause *into, ExplainState *es, const char *query_string,
 			 ParamListInfo params, QueryEnvironment *environment)
@@ -148,7 +151,7 @@ explain_init(void)
 static void
 explain_init(void)
 {
-	/* nobody can add to what EXPLAIN says */
+	/* these majors let no extension add to the output of EXPLAIN */
 }
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * plan.h
- *	  What is done to finished plans, and to their execution.
+ *	  What we do to finished plans, and to their execution.
  */
 #ifndef SLICED_PLAN_PLAN_H
 #define SLICED_PLAN_PLAN_H
@@ -11,30 +11,31 @@
 #include "executor/execdesc.h"
 #include "nodes/plannodes.h"
 
-/* hooks.c: from where core calls what follows.  Called when loaded. */
+/* hooks.c: install our hooks in core.  Called when the library is loaded. */
 extern void sliced_hooks_init(void);
 
 /* swap.c: put our functions in the place of core's. */
 extern void sliced_swap_plan(PlannedStmt *stmt);
 
-/* The same in a plan that is about to be executed, if nobody has done so. */
+/* The same for a plan that is about to be executed, unless it has been done already. */
 extern void sliced_swap_late(PlannedStmt *stmt);
 
 /*
- * columns_only.c: of a query that is ready to run, say to the slots of scans from
- * which only columns are taken that this is so (am/slot.h).
+ * columns_only.c: tell the slots of a query's scans if the query takes only columns
+ * from them (am/slot.h).  The query is ready to run.
  */
 extern void sliced_columns_only(QueryDesc *query);
 
 /*
- * run.c: must the query, which is about to run, do so without parallel workers?  Then
- * see to it.
+ * run.c: if the query, which is about to run, must not use parallel workers, make
+ * sure that it does not.  Returns true if so.
  */
 extern bool sliced_run_alone(QueryDesc *query);
 
 /*
- * reads.c: a query that might be explained begins, and ends.  Between, what has been
- * read for it, by counter; false if there is nothing to tell.
+ * reads.c: a query that EXPLAIN may be running begins, and ends.  In between,
+ * sliced_reads_of() returns what was read for it, by counter, or false if there is
+ * nothing to tell.
  */
 extern void sliced_reads_begin(const QueryDesc *query);
 extern void sliced_reads_end(const QueryDesc *query);
@@ -42,9 +43,9 @@ extern bool sliced_reads_of(const PlannedStmt *stmt, uint64 *reads);
 extern void sliced_reads_init(void);
 
 /*
- * plan_walk.c: call 'visit' for every expression, or list of them, in the plan:
- * with 'top' false, if the expression itself is to be left alone and only its
- * arguments are to be looked at; and 'modify' for every ModifyTable node.
+ * plan_walk.c: call 'visit' for every expression, or list of expressions, in the
+ * plan, and 'modify' for every ModifyTable node.  With 'top' false, 'visit' leaves
+ * the expression itself alone and looks only at its arguments.
  */
 typedef struct SlicedPlanVisitor
 {

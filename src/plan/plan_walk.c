@@ -2,9 +2,9 @@
  * plan_walk.c
  *	  Visits all expressions of a finished plan.
  *
- * Core has no walker for plan trees, only for planned states.  This one leaves
- * out on purpose the private data and expressions of foreign and custom scans,
- * which belong to others, and what only EXPLAIN looks at.
+ * Core has no walker for plan trees, only for planned states.  This one leaves out on
+ * purpose the private data and expressions of foreign and custom scans, which belong
+ * to other extensions, and the fields that only EXPLAIN looks at.
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@ visit_expression(const void *expr, const SlicedPlanVisitor *v)
 		v->visit((Node *) expr, true, v->arg);
 }
 
-/* Conditions whose operators an index knows by their numbers. */
+/* Visit the arguments of conditions; an index knows the operators by their numbers. */
 static void
 visit_arguments(List *quals, const SlicedPlanVisitor *v)
 {
@@ -66,7 +66,7 @@ walk_modify(ModifyTable *node, const SlicedPlanVisitor *v)
 		v->modify(node, v->arg);
 }
 
-/* What a node that scans has besides its target list and its condition. */
+/* Visit what a scan node has besides its target list and its condition. */
 static void
 walk_scan(Plan *plan, const SlicedPlanVisitor *v)
 {
@@ -118,7 +118,7 @@ walk_scan(Plan *plan, const SlicedPlanVisitor *v)
 	}
 }
 
-/* What a join has. */
+/* Visit what a join has. */
 static void
 walk_join(Plan *plan, const SlicedPlanVisitor *v)
 {
@@ -151,7 +151,7 @@ walk_join(Plan *plan, const SlicedPlanVisitor *v)
 	}
 }
 
-/* What other nodes have. */
+/* Visit what other nodes have. */
 static void
 walk_other(Plan *plan, const SlicedPlanVisitor *v)
 {
@@ -181,7 +181,7 @@ walk_other(Plan *plan, const SlicedPlanVisitor *v)
 			visit_arguments(((WindowAgg *) plan)->runCondition, v);
 			break;
 		case T_Agg:
-			/* what is chained takes its expressions from the first */
+			/* chained nodes take their expressions from the first */
 			break;
 		case T_Limit:
 			visit_expression(((Limit *) plan)->limitOffset, v);

@@ -2,9 +2,9 @@
  * reads.c
  *	  What EXPLAIN (ANALYZE) says of the values that a query has read.
  *
- * What the session had read when the query began is remembered until it ends.  Few
- * queries that are explained run within each other: a short list is enough, and a
- * query that finds no place in it is explained without.
+ * We remember what the session had read when the query began, until the query ends.
+ * Few queries that are explained run within each other, so a short list is enough.  A
+ * query that finds no room in it is explained without these numbers.
  */
 #include "postgres.h"
 
@@ -63,7 +63,7 @@ sliced_reads_of(const PlannedStmt *stmt, uint64 *reads)
 	return false;
 }
 
-/* A query that fails does not end. */
+/* A query that fails never reaches sliced_reads_end(). */
 static void
 forget_queries(void)
 {
@@ -74,7 +74,7 @@ forget_queries(void)
 static void
 at_end_of_subtransaction(bool committed, SubTransactionId mine, SubTransactionId parent)
 {
-	/* if some have failed, these places are lost until the transaction ends */
+	/* places of failed queries stay taken until the transaction ends */
 }
 
 void

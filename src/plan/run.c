@@ -2,9 +2,9 @@
  * run.c
  *	  Plans that must run without parallel workers.
  *
- * Only this process knows what a promise stands for, and parallel workers get
- * parameters as they are: a variable of PL/pgSQL in a query it runs, for one.  So
- * while there are promises, plans run without workers.
+ * Only this process knows what a promise stands for, but parallel workers get
+ * parameters as they are, for example a variable of PL/pgSQL in a query that it runs.
+ * So while there are promises, plans run without workers.
  */
 #include "postgres.h"
 
@@ -16,7 +16,7 @@ sliced_run_alone(QueryDesc *query)
 {
 	if (!query->plannedstmt->parallelModeNeeded || !sliced_promises_exist())
 		return false;
-	/* a plan that is executed again runs without workers */
+	/* core runs a plan that is executed again without workers */
 	query->already_executed = true;
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
  * statements.c
- *	  Which statements read or change parts of values?
+ *	  Finds the statements that read or change parts of values.
  */
 #include "postgres.h"
 
@@ -37,7 +37,7 @@ add_use(Walk *walk, Oid relid, int attno, bool changes)
 	walk->uses = lappend(walk->uses, use);
 }
 
-/* The table whose column this is; NULL if it is none. */
+/* The table that the column belongs to; NULL if it belongs to none. */
 static RangeTblEntry *
 table_of(const Walk *walk, const Var *var)
 {
@@ -62,7 +62,7 @@ as_column(const Walk *walk, Node *expr)
 	return expr != NULL && IsA(expr, Var) && table_of(walk, (Var *) expr) != NULL ? (Var *) expr : NULL;
 }
 
-/* The function that an expression calls; '*args' are its arguments. */
+/* The function that an expression calls; '*args' is set to its arguments. */
 static Oid
 called_function(Node *expr, List **args)
 {
@@ -79,7 +79,7 @@ called_function(Node *expr, List **args)
 	return InvalidOid;
 }
 
-/* Is the function exchanged, for values of the column? */
+/* True if the function is exchanged for values of the column. */
 static bool
 is_exchanged(Oid function, const Var *column, SlicedSwapKind kind)
 {
@@ -104,7 +104,10 @@ look_for_read(Walk *walk, Node *expr)
 			add_use(walk, table_of(walk, column)->relid, column->varattno, false);
 }
 
-/* Does the new value of a column begin with the old one? */
+/*
+ * Note a use if the first argument of 'expr', at any depth, is a column that a
+ * subscript or an exchanged function reads or changes.
+ */
 static void
 look_for_change(Walk *walk, Node *expr)
 {
@@ -183,7 +186,10 @@ sliced_statement_uses(const char *text)
 		Oid		   *types = NULL;
 		int			ntypes = 0;
 
-		/* analyzing others needs more than a parser's knowledge, and they use no parts */
+		/*
+		 * other kinds need more than the parser to analyze, and use no parts of
+		 * values
+		 */
 		if (IsA(statement->stmt, SelectStmt) || IsA(statement->stmt, UpdateStmt) ||
 			IsA(statement->stmt, InsertStmt) || IsA(statement->stmt, DeleteStmt) ||
 			IsA(statement->stmt, MergeStmt))

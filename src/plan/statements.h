@@ -1,9 +1,10 @@
 /*
  * statements.h
- *	  Which statements read or change parts of values?
+ *	  Finds the statements that read or change parts of values.
  *
- * Those that call what toasters exchange (swap_table.h), or that subscript, a column of
- * a table; be it ours already or not.
+ * These statements subscript a column of a table, or call on it a function that
+ * toasters exchange (swap_table.h).  It makes no difference whether the table is ours
+ * already.
  */
 #ifndef SLICED_PLAN_STATEMENTS_H
 #define SLICED_PLAN_STATEMENTS_H
@@ -12,7 +13,7 @@
 
 #include "nodes/pg_list.h"
 
-/* A column of which a statement reads, or changes, a part. */
+/* A statement reads, or changes, a part of this column. */
 typedef struct SlicedUse
 {
 	Oid			relid;
@@ -21,8 +22,9 @@ typedef struct SlicedUse
 } SlicedUse;
 
 /*
- * Analyze the statements in 'text', which may have parameters, and list what they use,
- * each once.  Fails where a user who sent them would fail.
+ * Analyze the statements in 'text', which may have parameters, and list what they
+ * use, each use once.  Fails where the statements would fail for a user who sent
+ * them.
  */
 extern List *sliced_statement_uses(const char *text);
 

@@ -2,17 +2,16 @@
  * swap.c
  *	  Puts our functions in the place of core's, in finished plans.
  *
- * Core plans a query that reads substr(body, ...) or sets body = body || ... as
- * ever.  Then, if the query has to do with a table of ours, we exchange the
- * numbers of some functions in the plan: what the toasters of the table's columns
- * offer (swap_table.c).  Operators keep theirs, and indexes have been matched
- * already.  Our functions give the same results for any argument; for values of
- * ours, they do so without reading or writing all of the value.
+ * Core plans a query that reads substr(body, ...) or sets body = body || ... as ever.
+ * Then, if the query uses a table of ours, we exchange the numbers of some functions
+ * in the plan: those that the toasters of the table's columns offer (swap_table.c).
+ * Operators keep theirs, and indexes have been matched already.  Our functions give
+ * the same results for any argument, but do not read or write all of a value of ours.
  *
- * Functions that read are exchanged wherever they are.  Functions that make
- * promises (value/promise.h) only where an UPDATE, an ON CONFLICT or a MERGE
- * computes the new value of a column, at the top of the expression: elsewhere the
- * result is going to be looked at, and a promise would be a detour.
+ * Functions that read are exchanged everywhere.  Functions that make promises
+ * (value/promise.h) are exchanged only where an UPDATE, an ON CONFLICT or a MERGE
+ * computes the new value of a column, at the top of the expression.  Elsewhere the
+ * query looks at the result, and a promise would be a detour.
  */
 #include "postgres.h"
 
@@ -30,21 +29,21 @@
 #include "utils/syscache.h"
 
 /*
- * In jitFlags of a plan, which has no place for others' marks: functions have been
- * exchanged.  Core looks at its own bits only, and gives the flags to parallel workers.
+ * In jitFlags of a plan, which has no other room for a mark: functions are exchanged.
+ * Core looks at its own bits only, and gives the flags to parallel workers.
  */
 #define PLAN_IS_SWAPPED		(1 << 30)
 
-/* What is known while a plan is worked on. */
+/* State of the work on one plan. */
 typedef struct Work
 {
 	SlicedSwapWork public;		/* what toasters see */
-	Oid			namespace;		/* of the toaster that is asked about a subscript */
+	Oid			namespace;		/* of the toaster asked about a subscript */
 	PlannedStmt *stmt;
 	List	   *used;			/* functions exchanged, and our own for them */
 } Work;
 
-/* Exchange the function, if there is one for that. */
+/* Exchange the function if there is one of ours for this use. */
 static bool
 swap_function(Oid *function, SlicedSwapKind kind, Work *work)
 {
@@ -76,7 +75,7 @@ call_arguments(Node *expr)
 	return IsA(expr, FuncExpr) ? ((FuncExpr *) expr)->args : ((OpExpr *) expr)->args;
 }
 
-/* This expression returns the value of one of these. */
+/* List the subexpressions that 'expr' may return the value of. */
 static List *
 alternatives(Node *expr)
 {
@@ -103,7 +102,7 @@ alternatives(Node *expr)
 static bool swap_subscript(Node *expr, SlicedSwapKind kind, Work *work);
 static void swap_first_argument(Node *call, Work *work);
 
-/* One of our functions gets this as an argument: it may be a part of something. */
+/* Exchange functions in an argument of one of our functions: it may be a part. */
 static void
 swap_part(Node *expr, Work *work)
 {
@@ -123,7 +122,7 @@ swap_part(Node *expr, Work *work)
 		swap_part(lfirst(lc), work);
 }
 
-/* One of our functions gets this as its first argument. */
+/* The same for the first argument of one of our functions. */
 static void
 swap_first_argument(Node *call, Work *work)
 {
@@ -144,7 +143,7 @@ function_for_toaster(SlicedSwapWork *public, const char *name, int nargs, const 
 	return function;
 }
 
-/* May a toaster's call, or NULL, take the place of the expression? */
+/* Fail unless 'call', which a toaster has returned, fits the expression.  NULL does. */
 static void
 check_call(const FuncExpr *call, const Node *expr, const Work *work)
 {
@@ -155,7 +154,7 @@ check_call(const FuncExpr *call, const Node *expr, const Work *work)
 				errmsg("a call that is to take the place of an expression is not what was offered"));
 }
 
-/* The call, unless what it subscripts is NULL: then the subscripts are not evaluated. */
+/* Call only if what 'ref' subscripts is not NULL: else subscripts are not evaluated. */
 static Expr *
 unless_null(const SubscriptingRef *ref, FuncExpr *call)
 {
@@ -177,7 +176,7 @@ unless_null(const SubscriptingRef *ref, FuncExpr *call)
 	return (Expr *) result;
 }
 
-/* An element of varchar(10)[] is a varchar(10), which a call does not tell. */
+/* Add the typmod: an element of varchar(10)[] is a varchar(10); calls have none. */
 static Expr *
 with_typmod(const SubscriptingRef *ref, Expr *expr)
 {
@@ -187,9 +186,9 @@ with_typmod(const SubscriptingRef *ref, Expr *expr)
 }
 
 /*
- * Is the new value made of the old one, as in c[5].field = ...?  Core gives it to the
- * expression as a CaseTestExpr, wherever in it that is, which a function's argument
- * cannot have.  Others of that kind belong to a CASE, or to a coercion of arrays.
+ * True if the new value is made of the old one, as in c[5].field = ...  Core passes
+ * the old value as a CaseTestExpr, at any depth; a function's argument cannot have
+ * one.  CaseTestExprs of a CASE, or of a coercion of arrays, mean something else.
  */
 static bool
 contains_old_value(Node *node, void *context)
@@ -215,7 +214,7 @@ contains_old_value(Node *node, void *context)
 	return expression_tree_walker(node, contains_old_value, context);
 }
 
-/* Put another expression in the place of a subscript in memory. */
+/* Overwrite a subscript in memory with another expression. */
 static void
 replace_subscript(SubscriptingRef *ref, const Expr *expr)
 {
@@ -227,8 +226,8 @@ replace_subscript(SubscriptingRef *ref, const Expr *expr)
 }
 
 /*
- * Turn a subscript, which core evaluates in ways of its own, into a function call
- * in the same place in memory, if the type's toaster has one for it.
+ * Turn a subscript, which core evaluates in its own way, into a function call at the
+ * same place in memory, if the type's toaster has one for it.
  */
 static bool
 swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
@@ -266,7 +265,7 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 
 /* ---- SQL/JSON ---- */
 
-/* May the path be evaluated twice? */
+/* True if the path may be evaluated twice. */
 static bool
 is_constant(const Node *path)
 {
@@ -275,8 +274,8 @@ is_constant(const Node *path)
 }
 
 /*
- * Core's code looks into a document, with no function that could be exchanged.  Let it
- * have a document that lacks what it will not look at.
+ * Core's code looks into a document without a function that we could exchange.  Give
+ * it a document that lacks what it will not look at.
  */
 static void
 swap_document(Node **document, Node *path, Work *work)
@@ -286,7 +285,7 @@ swap_document(Node **document, Node *path, Work *work)
 	SlicedAtWork at_work;
 	FuncExpr   *call;
 
-	/* of JSON_TABLE, what is in memory already; or a part of the plan that is shared */
+	/* skip rows of JSON_TABLE, which are in memory, and parts of a plan seen before */
 	if (IsA(*document, CaseTestExpr) ||
 		(IsA(*document, FuncExpr) && list_member_oid(work->used, ((FuncExpr *) *document)->funcid)) ||
 		(path != NULL && !is_constant(path)))
@@ -344,8 +343,8 @@ ignore_expression(Node *expr, bool top, void *arg)
 static void swap_editors(Node *expr, Plan *plan, Work *work);
 
 /*
- * The call changes an argument.  That may itself be the result of a change, or a part
- * of something, and so may others of its type: on either side of ||, or as a new value.
+ * Exchange functions in the arguments of a call that changes its first one.  That may
+ * be changed itself, or be a part; so may others of the call's type, as in a || b.
  */
 static void
 swap_changed_arguments(Node *call, Plan *plan, Work *work)
@@ -397,15 +396,14 @@ swap_editors_below(Var *var, Plan *plan, Work *work)
 	{
 		const TargetEntry *passed = list_nth(((CustomScan *) plan)->custom_scan_tlist, var->varattno - 1);
 
-		/* as it comes from below, or else who made the node knows what it is */
+		/* follow a column passed on from below; only the provider knows the others */
 		if (IsA(passed->expr, Var) && ((Var *) passed->expr)->varno != INDEX_VAR)
 			swap_editors_below((Var *) passed->expr, plan, work);
 	}
 }
 
 /*
- * 'expr', which 'plan' computes (NULL if nothing is below it), is a column's new
- * value.
+ * 'expr', computed by 'plan' (NULL if nothing is below), is a column's new value.
  */
 static void
 swap_editors(Node *expr, Plan *plan, Work *work)
@@ -469,7 +467,7 @@ visit_modify(ModifyTable *node, void *arg)
 
 /* ---- the hook ---- */
 
-/* What the toasters of the table's columns offer is exchanged. */
+/* Enter the functions that the toasters of the table's columns offer. */
 static void
 add_types_of(Relation rel)
 {
@@ -490,7 +488,7 @@ add_types_of(Relation rel)
 	}
 }
 
-/* Look for tables of ours; true if there is one.  With 'add', at all of them. */
+/* True if the plan uses a table of ours.  With 'add', enter the types of all. */
 static bool
 find_our_tables(PlannedStmt *stmt, bool add)
 {
@@ -505,7 +503,7 @@ find_our_tables(PlannedStmt *stmt, bool add)
 		if (rte->rtekind != RTE_RELATION ||
 			(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
 			continue;
-		/* whoever planned the query has locked it */
+		/* the planner's caller, or the executor's, holds a lock */
 		rel = RelationIdGetRelation(rte->relid);
 		if (rel == NULL)
 			continue;
@@ -522,7 +520,7 @@ find_our_tables(PlannedStmt *stmt, bool add)
 	return found;
 }
 
-/* DROP EXTENSION and REVOKE must invalidate the plan. */
+/* Make DROP EXTENSION and REVOKE invalidate the plan. */
 static void
 depend_on_functions(Work *work)
 {
@@ -545,12 +543,12 @@ swap_functions(PlannedStmt *stmt)
 	SlicedPlanVisitor visitor = {.arg = &work};
 	uint64		generation;
 
-	/* no table of ours has been opened by this process yet */
+	/* sliced_routine is NULL until this process opens a table of ours */
 	if (sliced_routine == NULL || !find_our_tables(stmt, true))
 		return;
 	generation = sliced_registry_generation();
 
-	/* first those that make promises: some of them also have a variant that reads */
+	/* promise makers first: some of them also have a variant that reads */
 	visitor.visit = ignore_expression;
 	visitor.modify = visit_modify;
 	sliced_plan_walk(stmt, &visitor);
@@ -559,18 +557,18 @@ swap_functions(PlannedStmt *stmt)
 	sliced_plan_walk(stmt, &visitor);
 	depend_on_functions(&work);
 
-	/* if functions have changed meanwhile, nobody would tell: do not keep the plan */
+	/* if functions have changed meanwhile, the plan misses that: do not keep it */
 	if (generation != sliced_registry_generation())
 		stmt->transientPlan = true;
 }
 
 /*
- * The first plan of a session is made without our hook if nobody opens a table of
- * ours, and with it loads this library, before the planner does: the query names a
- * partitioned table, or one of heap that has children, or a function that is
- * inlined.  Such a plan may be kept for the whole session, so the functions are
- * exchanged where it is kept.  That takes a copy, in the plan's place only when it
- * is complete: the walk may end in an error.
+ * Opening a table of ours loads this library.  If the planner is the first to open
+ * one, it makes the session's first plan without our hook: for a query on a
+ * partitioned table or a heap table with children, or if it inlines a function.  Such
+ * a plan may be kept for the whole session, so we exchange the functions in the kept
+ * plan.  We change a copy and put it in the plan's place when complete, because the
+ * walk may end in an error.
  */
 void
 sliced_swap_late(PlannedStmt *stmt)

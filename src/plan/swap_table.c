@@ -1,10 +1,10 @@
 /*
  * swap_table.c
- *	  Which of our functions takes the place of which.
+ *	  Maps functions to those of ours that take their place.
  *
- * A hash of what the toasters offer, by the function that is exchanged.  It has
- * what the types of this process's tables need, and is made anew when some
- * function has changed.
+ * A hash of what the toasters offer, by the function that is exchanged.  It contains
+ * what the types of this process's tables need, and is rebuilt when a function has
+ * changed.
  */
 #include "postgres.h"
 
@@ -28,7 +28,7 @@
 typedef struct SwapEntry
 {
 	Oid			function;
-	Oid			ours[NKINDS];	/* InvalidOid: it stays */
+	Oid			ours[NKINDS];	/* InvalidOid: not exchanged */
 } SwapEntry;
 
 /* A type, for its default toaster, or the function of a toaster that a label names. */
@@ -47,7 +47,7 @@ typedef struct AddedEntry
 static MemoryContext table_mcxt;
 static HTAB *swaps;
 static HTAB *added;
-static uint64 generation = 0;	/* of the registry, when the table was begun */
+static uint64 generation = 0;	/* the registry's, when the table was begun */
 
 static void
 begin_table(void)
@@ -68,7 +68,7 @@ begin_table(void)
 	generation = sliced_registry_generation();
 }
 
-/* One in C, which only a superuser can have made. */
+/* Find a function in C.  Only a superuser can have made one. */
 static Oid
 find_function(Oid namespace, const char *name, oidvector *args)
 {
@@ -85,7 +85,7 @@ find_function(Oid namespace, const char *name, oidvector *args)
 	return result;
 }
 
-/* Function 'function', of 'proc', is exchanged if there is one of ours like it. */
+/* Enter 'function', described by 'proc', if we have one of the same signature. */
 static void
 add_swap(const SlicedSwap *swap, Oid namespace, Oid function, Form_pg_proc proc)
 {
@@ -112,7 +112,7 @@ add_swap_of_core(const SlicedSwap *swap, Oid namespace)
 	ReleaseSysCache(tuple);
 }
 
-/* There may be several functions of a name. */
+/* Enter all functions of the name in the type's namespace: there may be several. */
 static void
 add_swaps_of_name(const SlicedSwap *swap, Oid namespace, Oid type_namespace)
 {
@@ -203,7 +203,7 @@ sliced_swap_table_add_toaster(Oid function)
 	add_once((AddedKey) {ProcedureRelationId, function});
 }
 
-/* The plan may be kept and run later for other users. */
+/* PUBLIC must have the right, because the plan may be kept and run for other users. */
 static bool
 all_may_execute(Oid function)
 {
@@ -215,7 +215,7 @@ sliced_swap_table_find(Oid function, SlicedSwapKind kind)
 {
 	SwapEntry  *entry;
 
-	/* none of our tables has a type with a toaster; or what was found may be gone */
+	/* no table of ours has a type with a toaster, or what was found may be gone */
 	if (generation != sliced_registry_generation())
 		return InvalidOid;
 	entry = hash_search(swaps, &function, HASH_FIND, NULL);

@@ -19,26 +19,27 @@
 #define PARTITIONS_MIN	16
 #define PARTITIONS_MAX	1024
 
-/* So many are there room for, however little memory there is: fewer would be more passes. */
+/* There is room for this many, even in little memory: fewer would mean more passes. */
 #define PARTITIONS_LEAST	4
 
-/* Their blocks have this part of the memory at least. */
+/* Blocks of partitions take at least this part of the memory. */
 #define BLOCKS_PART		8
 
-/* Keys that are known to be in core's table have this part. */
+/* Keys known to be in core's table take this part. */
 #define KNOWN_PART		64
 
 /*
- * We ask core what it has taken for each so many new groups, and for each one when so many more like them would
- * fill it.  In between a look at the memory of its states is enough.
+ * Ask core how much memory it has taken after GROUPS_STEP new groups, and after each
+ * one when GROUPS_LEFT more would fill it.  In between, check only the memory of its
+ * states.
  */
 #define GROUPS_STEP		8
 #define GROUPS_LEFT		256
 
-/* States with contexts of their own are not seen that way: we ask more often while one group more makes a difference. */
+/* States with own contexts escape that check: ask more often while groups are few. */
 #define GROUPS_FEW		64
 
-/* So many bytes of a filter for each of its groups, and this part at most. */
+/* Bytes of the filter for each group, and the part of the memory it takes at most. */
 #define FILTER_BYTES	2
 #define FILTER_PART		32
 
@@ -55,40 +56,40 @@ typedef struct SlicedInput
 	CustomScanState css;
 	struct SlicedGroups *groups;
 	TupleTableSlot *slot;		/* for rows from tapes */
-	TupleTableSlot *to_tape;	/* for the columns that are needed, if not all are */
+	TupleTableSlot *to_tape;	/* for the needed columns, if not all are */
 } SlicedInput;
 
-/* The node above, and what the two share. */
+/* The node above, and the state that the two share. */
 typedef struct SlicedGroups
 {
 	CustomScanState css;
 	AggState   *agg;
 	SlicedInput *input;
-	PlanState  *side;			/* what is below us */
-	Size		allowed;		/* memory, of all */
-	Size		limit;			/* of it for groups: core's */
-	uint64		most_planned;	/* groups that core allows with states as the planner expects them */
-	Size		blocks_room;	/* for those of partitions */
+	PlanState  *side;			/* the node below us */
+	Size		allowed;		/* bytes of memory for all of this */
+	Size		limit;			/* part of it for groups: core's */
+	uint64		most_planned;	/* groups that core allows, by planned size */
+	Size		blocks_room;	/* bytes for blocks of partitions */
 	MemoryContext mcxt;
 	SlicedTapes tapes;
 	bool		by_images;		/* equal keys have equal bytes */
-	bool		is_switching;	/* a rescan is no more than the next pass */
+	bool		is_switching;	/* a rescan is only the next pass */
 	bool		is_done;
 	bool		has_spilled;	/* core's table is not all there is, or was */
 
 	/* this pass */
 	ToGroup    *current;		/* NULL: rows come from below */
 	uint64		nrows;			/* read from there */
-	uint32		row_hash;		/* of the last one, if it came from a tape */
-	uint64		ngroups;		/* that were in the table when we last looked */
-	uint64		most_groups;	/* a table with more is full, as its states may grow yet */
-	uint64		ask_at;			/* so many groups: how much memory is taken? */
-	Size		ask_at_memory;	/* the same, once states have so much */
+	uint32		row_hash;		/* of the last row, if it came from a tape */
+	uint64		ngroups;		/* in the table when we last looked */
+	uint64		most_groups;	/* more make a table full, as its states may grow yet */
+	uint64		ask_at;			/* check the memory at this many groups */
+	Size		ask_at_memory;	/* or once states have this many bytes */
 	int			npartitions;	/* 0: the table is not full */
 	ToGroup    *partitions;
 	SlicedKnown known;			/* keys of groups in the table */
 	SlicedFilter filter;		/* of all of them, by their bytes or core's hash */
-	List	   *queue;			/* partitions to do, the current one not among them */
+	List	   *queue;			/* partitions to do, without the current one */
 
 	/* for EXPLAIN */
 	int			max_partitions;
@@ -97,14 +98,14 @@ typedef struct SlicedGroups
 
 /* ---- below the aggregate ---- */
 
-/* Where core has its states, unless they have a context of their own below this one. */
+/* Where core has its states, unless they have their own context below this one. */
 static inline MemoryContext
 states_context(const SlicedGroups *g)
 {
 	return g->agg->hashcontext->ecxt_per_tuple_memory;
 }
 
-/* False: the table is not full.  It has hardly changed since is_full() said so. */
+/* False if the table is not full: it has hardly changed since is_full() said so. */
 static inline bool
 may_be_full(const SlicedGroups *g)
 {
@@ -112,8 +113,8 @@ may_be_full(const SlicedGroups *g)
 }
 
 /*
- * Is core's table full, as core counts?  Either it has taken its memory, or it has as many groups as there will be
- * memory for.  If it is not full, we also say when to ask again.
+ * True if core's table is full, by core's count: it has used its memory, or has as
+ * many groups as there will be memory for.  If it is not, set when to ask again.
  */
 static bool
 is_full(SlicedGroups *g)
@@ -134,17 +135,17 @@ is_full(SlicedGroups *g)
 	return false;
 }
 
-/* How many tables would those groups fill that are not in this one? */
+/* How many more tables the remaining groups would fill. */
 static double
 tables_to_come(const SlicedGroups *g)
 {
 	if (g->current == NULL)
 		return ((const Agg *) g->agg->ss.ps.plan)->numGroups / Max(g->ngroups, 1);
-	/* of the rows so many have filled one */
+	/* this many rows have filled one */
 	return (double) (g->current->tape.rows - g->nrows) / g->nrows;
 }
 
-/* All groups that are in the table.  There will be no others. */
+/* Enter all groups of the table.  No more will come. */
 static void
 make_filter(SlicedGroups *g)
 {
@@ -175,7 +176,7 @@ make_filter(SlicedGroups *g)
 	ExecClearTuple(key);
 }
 
-/* From now on rows of other groups than those in the table go to partitions. */
+/* Rows of groups that are not in the table go to partitions from now on. */
 static void
 begin_partitions(SlicedGroups *g)
 {
@@ -198,7 +199,7 @@ begin_partitions(SlicedGroups *g)
 	MemoryContextSwitchTo(old);
 }
 
-/* The row's key, where core hashes and compares it. */
+/* The row's key, in the slot where core hashes and compares it. */
 static TupleTableSlot *
 key_of(AggStatePerHash perhash, TupleTableSlot *row)
 {
@@ -215,7 +216,9 @@ key_of(AggStatePerHash perhash, TupleTableSlot *row)
 	return ExecStoreVirtualTuple(key);
 }
 
-/* The hash of a row's key: of its bytes, if these are the same for equal ones, or else core's. */
+/*
+ * Hash a row's key: its bytes if equal keys have equal bytes, otherwise as core does.
+ */
 static uint32
 key_hash(SlicedGroups *g, TupleTableSlot *row)
 {
@@ -233,7 +236,7 @@ key_hash(SlicedGroups *g, TupleTableSlot *row)
 	return hash;
 }
 
-/* Is the row's group in core's table?  If not, the hash is that of the key. */
+/* True if the row's group is in core's table.  If not, sets the hash of its key. */
 static bool
 has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 {
@@ -243,10 +246,10 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 	slot_getsomeattrs(row, perhash->largestGrpColIdx);
 	if (sliced_is_known(&g->known, row, perhash->hashGrpColIdxInput, perhash->numCols))
 		return true;
-	/* what hashing and equality leave there */
+	/* free what hashing and equality have left there */
 	ResetExprContext(g->agg->tmpcontext);
 	*hash = key_hash(g, row);
-	/* core's hash is that of its table: take other bits */
+	/* core's table uses its hash: take other bits */
 	if (!sliced_filter_has(&g->filter, g->by_images ? *hash : murmurhash32(*hash)))
 		return false;
 	key_of(perhash, row);
@@ -257,7 +260,7 @@ has_group(SlicedGroups *g, TupleTableSlot *row, uint32 *hash)
 	return entry != NULL;
 }
 
-/* The row with NULLs in place of columns that nobody asks for. */
+/* The row with NULLs in place of columns that the aggregate does not need. */
 static TupleTableSlot *
 needed_columns(const AggState *agg, TupleTableSlot *row, TupleTableSlot *to)
 {
@@ -277,7 +280,7 @@ needed_columns(const AggState *agg, TupleTableSlot *row, TupleTableSlot *to)
 static void
 put_row(SlicedGroups *g, TupleTableSlot *row, uint32 hash)
 {
-	/* core's table goes by the hash itself: groups of a partition must not be alike to it */
+	/* core's table uses this hash: do not let a partition's groups look alike to it */
 	ToGroup    *to = &g->partitions[sliced_partition_of(hash, g->npartitions, g->partitions[0].depth)];
 
 	sliced_tape_put_slot(&to->tape, needed_columns(g->agg, row, g->input->to_tape), hash);
@@ -298,7 +301,7 @@ read_row(SlicedGroups *g)
 	return ExecStoreMinimalTuple(row, g->input->slot, false);
 }
 
-/* The next row for core's node, while its table is full, or has just got another group. */
+/* The next row for core's node, if its table is full or may have become so. */
 static TupleTableSlot *
 next_to_group(SlicedGroups *g)
 {
@@ -323,7 +326,7 @@ next_to_group(SlicedGroups *g)
 	return NULL;
 }
 
-/* As core calls it, without a detour: most rows of most aggregates only pass through. */
+/* Core calls this directly: most rows of most aggregates only pass through. */
 static TupleTableSlot *
 input_next(PlanState *node)
 {
@@ -416,7 +419,7 @@ input_create(CustomScan *plan)
 
 /* ---- above the aggregate ---- */
 
-/* Core's own spilling must not begin: is_full() sees to it that there is no need. */
+/* Prevent core's own spilling: is_full() makes sure that it is not needed. */
 static void
 lift_limits(AggState *agg)
 {
@@ -442,7 +445,7 @@ groups_begin(CustomScanState *node, EState *estate, int eflags)
 	g->limit = Min(g->limit, g->allowed - g->blocks_room);
 	g->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced groups", ALLOCSET_DEFAULT_SIZES);
 	sliced_tapes_init(&g->tapes, g->mcxt);
-	/* hashing bytes again takes less than four that cannot be compressed */
+	/* a hash takes four bytes that do not compress; hashing bytes again is cheaper */
 	g->tapes.with_hash = !g->by_images;
 	lift_limits(g->agg);
 	sliced_any_slots(node);
@@ -474,8 +477,8 @@ next_partition(SlicedGroups *g)
 }
 
 /*
- * Should core's node make its table anew, then for as many groups as memory has room for.  Core knows what a group of
- * the last table took in the end.
+ * If core's node makes its table anew, let it have as many groups as fit in memory.
+ * Core knows how much a group of the last table took in the end.
  */
 static void
 rescan_groups(SlicedGroups *g, bool next_pass)
@@ -485,7 +488,7 @@ rescan_groups(SlicedGroups *g, bool next_pass)
 
 	g->agg->hash_mem_limit = g->limit;
 	g->most_groups = Max(g->limit / g->agg->hashentrysize, 1);
-	/* the rows of another scan may be others */
+	/* another scan may have other rows */
 	if (!next_pass)
 		g->most_groups = Min(g->most_groups, g->most_planned);
 	g->is_switching = next_pass;

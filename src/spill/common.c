@@ -1,6 +1,6 @@
 /*
  * common.c
- *	  Keys that most rows of the outer side of a join have.
+ *	  The most common keys of the outer side of a join.
  */
 #include "postgres.h"
 
@@ -11,10 +11,10 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/* They have to be this part of the outer rows. */
+/* Common keys are used if at least this part of the outer rows has them. */
 #define WORTH_IT	0.01
 
-/* Room for so many times the keys. */
+/* The table has this many times as many places as keys. */
 #define SPARSE		8
 
 void
@@ -47,7 +47,7 @@ hash_values(SlicedCommonKeys *keys, const AttStatsSlot *stats, FmgrInfo *functio
 	{
 		uint32		hash = murmurhash32(DatumGetUInt32(FunctionCall1Coll(function, collation, stats->values[i])));
 
-		/* that of an empty place is of no use */
+		/* 0 marks an empty place */
 		if (hash != 0)
 			keys->hashes[n++] = hash;
 	}

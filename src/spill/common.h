@@ -1,9 +1,10 @@
 /*
  * common.h
- *	  Keys that most rows of the outer side of a join have, as statistics of its column say.
+ *	  The most common keys of the outer side of a join, by the statistics of its
+ *	  column.
  *
- * Inner rows with such keys stay in memory, whatever partition they belong to: so most
- * outer rows need not be written.
+ * Inner rows with such keys stay in memory, no matter which partition they belong to.
+ * So most outer rows need not be written.
  */
 #ifndef SLICED_SPILL_COMMON_H
 #define SLICED_SPILL_COMMON_H
@@ -16,15 +17,18 @@ typedef struct SlicedCommonKeys
 {
 	int			n;
 	uint32	   *hashes;			/* the most common one first */
-	uint32	   *table;			/* the same, to be found; 0: empty */
+	uint32	   *table;			/* the same as a hash table; 0: empty */
 	uint32		mask;
 } SlicedCommonKeys;
 
-/* Those of a column, hashed by this function, if they make a difference. */
+/*
+ * Get the common keys of a column, hashed by this function, if they make a
+ * difference.
+ */
 extern void sliced_common_keys(SlicedCommonKeys *keys, Oid relid, int column, bool inherited,
 							   FmgrInfo *function, Oid collation);
 
-/* No more than the first 'n'. */
+/* Keep no more than the first 'n'. */
 extern void sliced_common_keep(SlicedCommonKeys *keys, int n);
 
 static inline bool

@@ -1,7 +1,7 @@
 /*
  * filter.h
- *	  A Bloom filter of hashes.  All bits of one hash are in one word, which makes it so cheap
- *	  that it need not be known in advance whether it is of use.
+ *	  A Bloom filter of hashes.  All bits of one hash are in one word.  That makes
+ *	  the filter so cheap that we need not know in advance whether it will help.
  */
 #ifndef SLICED_SPILL_FILTER_H
 #define SLICED_SPILL_FILTER_H
@@ -10,7 +10,7 @@
 
 typedef struct SlicedFilter
 {
-	uint64	   *words;			/* NULL: there is none */
+	uint64	   *words;			/* NULL: no filter */
 	uint32		n;
 } SlicedFilter;
 
@@ -20,14 +20,14 @@ sliced_filter_bytes(const SlicedFilter *filter)
 	return filter->words == NULL ? 0 : filter->n * sizeof(uint64);
 }
 
-/* One word of all: by the upper bits, as partitions go by the lower ones. */
+/* The hash's word: by its upper bits, because partitions go by the lower ones. */
 static inline uint64 *
 sliced_filter_word(const SlicedFilter *filter, uint32 hash)
 {
 	return &filter->words[((uint64) hash * filter->n) >> 32];
 }
 
-/* Four bits of it. */
+/* The hash's four bits in its word. */
 static inline uint64
 sliced_filter_bits(uint32 hash)
 {

@@ -41,12 +41,12 @@ sliced_spill_join(HashJoin *join)
 
 	outerPlan(join) = part_above(outerPlan(join), false, join->hashkeys, join);
 	outerPlan(hash) = part_above(inner, true, hash->hashkeys, join);
-	/* core makes its table for what it is given at once */
+	/* core sizes its table by the rows that it is given at once */
 	outerPlan(hash)->plan_rows = Max(Min(inner->plan_rows, fits), 1);
 	above = sliced_node_above(&join->join.plan, &passes_plan, join->join.plan.plan_node_id, 2);
 	if (join->join.plan.parallel_aware)
 	{
-		/* to core it is a join of this process's; what is shared is ours */
+		/* to core it is a join of this process alone; our node is the parallel one */
 		join->join.plan.parallel_aware = hash->plan.parallel_aware = false;
 		above->scan.plan.parallel_aware = true;
 	}
@@ -88,7 +88,7 @@ init_keys(SlicedPart *part, List *exprs, List *operators, List *collations)
 	}
 }
 
-/* As core calls it, without a detour. */
+/* Core calls this directly, not through the custom scan. */
 static TupleTableSlot *
 part_next(PlanState *node)
 {
@@ -99,7 +99,7 @@ part_next(PlanState *node)
 	if (part->is_inner)
 		return sliced_inner_next(p);
 	slot = sliced_outer_next(p);
-	/* all is in memory, so core can do without us from its next row on */
+	/* all is in memory: core reads the side without us from its next row on */
 	if (p->npartitions == 0 && p->is_loaded && node->instrument == NULL)
 		outerPlanState(p->join) = p->outer_side;
 	return slot;
@@ -122,7 +122,7 @@ part_begin(CustomScanState *node, EState *estate, int eflags)
 	outerPlanState(node) = ExecInitNode(outerPlan(plan), estate, eflags);
 	part->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)), &TTSOpsMinimalTuple);
 	init_keys(part, plan->custom_exprs, lsecond(private), lthird(private));
-	/* whoever is above must not rely on one kind of slots */
+	/* the node above must not rely on one kind of slots */
 	sliced_any_slots(node);
 	node->ss.ps.ExecProcNode = part_next;
 }
@@ -200,8 +200,9 @@ passes_begin(CustomScanState *node, EState *estate, int eflags)
 }
 
 /*
- * Have core's join begin anew, and both sides at once: it may ask for an outer row before
- * it builds its table, and by then we must know of the inner side what is to be known.
+ * Make core's join begin anew, and both sides at once.  The join may ask for an outer
+ * row before it builds its table, and by then we must know how the inner side is
+ * divided.
  */
 static void
 rescan_join(SlicedPasses *p, bool next_pass)
@@ -213,7 +214,7 @@ rescan_join(SlicedPasses *p, bool next_pass)
 	if (next_pass)
 		sliced_next_pass(&p->join->js.ps, below, lengthof(below), hash);
 	else
-		/* core's table is that of one partition, if there are any */
+		/* with partitions, core's table contains one partition only */
 		sliced_rescan(&p->join->js.ps, below, lengthof(below), p->npartitions > 0 ? hash : NULL);
 	p->is_switching = false;
 }
@@ -246,7 +247,10 @@ passes_rescan(CustomScanState *node)
 {
 	SlicedPasses *p = (SlicedPasses *) node;
 
-	/* of sides that were shared core's table is another partition's, but Gather's parameter has it made anew */
+	/*
+	 * after sharing, core's table contains another partition; Gather's parameter
+	 * makes core build it anew
+	 */
 	outerPlanState(p->join) = &p->outer->css.ss.ps;
 	p->is_done = false;
 	p->outer_is_done = false;
@@ -266,7 +270,7 @@ passes_end(CustomScanState *node)
 	ExecEndNode(outerPlanState(node));
 }
 
-/* What EXPLAIN (ANALYZE) adds. */
+/* Show what EXPLAIN (ANALYZE) adds. */
 static void
 passes_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -278,7 +282,7 @@ passes_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	tapes.raw += p->others.raw;
 	tapes.stored += p->others.stored;
 	tapes.filtered += p->others.filtered;
-	/* the node that core does without is there all the same */
+	/* show the node that core does without */
 	outerPlanState(p->join) = &p->outer->css.ss.ps;
 	if (!es->analyze || p->max_partitions == 0)
 		return;

@@ -2,8 +2,8 @@
  * images.c
  *	  Grouping keys by their bytes.
  *
- * The hash of a key's type is slow where keys are long, and core takes it of each row that it
- * groups.  Ours is for rows that core does not see in this pass.
+ * The hash function of a type is slow for long keys, and core calls it for each row
+ * that it groups.  Ours is for rows that core does not see in this pass.
  */
 #include "postgres.h"
 
@@ -15,9 +15,10 @@
 #include "utils/typcache.h"
 
 /*
- * Types of which core's promise is not taken, whatever this release says: "char(n)", where blanks at the end do not
- * count; "name", where bytes behind the end do not; "interval", of which 15.0 to 15.4 and 16.0 promise it, although
- * one month is equal to 30 days.  Nor is it of what has values of any type in it.
+ * Types for which we do not rely on core's promise, even if this release gives it:
+ * "char(n)", where blanks at the end do not count; "name", where bytes behind the end
+ * do not; "interval", which 15.0 to 15.4 and 16.0 promise, although one month is
+ * equal to 30 days.  Nor do we for types that contain values of other types.
  */
 static bool
 is_refused(Oid base)
@@ -51,7 +52,7 @@ sliced_equal_images(const Agg *agg, TupleDesc input)
 	return true;
 }
 
-/* What is above a value's own bytes may be anything. */
+/* Clear the bits above a value's own bytes, which may be anything. */
 static uint64
 own_bytes(Datum value, int len)
 {

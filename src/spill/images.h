@@ -10,10 +10,10 @@
 #include "executor/tuptable.h"
 #include "nodes/plannodes.h"
 
-/* Have equal keys of this aggregate equal bytes? */
+/* True if equal keys of this aggregate have equal bytes. */
 extern bool sliced_equal_images(const Agg *agg, TupleDesc input);
 
-/* A hash of the bytes of these columns of the row, which has been taken apart. */
+/* A hash of the bytes of these columns.  The row's columns have been deformed. */
 extern uint32 sliced_image_hash(TupleTableSlot *row, const AttrNumber *columns, int n);
 
 #endif

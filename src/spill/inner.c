@@ -2,13 +2,13 @@
  * inner.c
  *	  The inner side of a hash join, until it has been read.
  *
- * Core's node gets its rows as they come, into its table, as long as they fit there.  When
- * the table is full we take them back and make partitions of them.  Those that stay in
- * memory core gets a second time, when the whole side has been read.
+ * Core's node gets its rows as they come, into its table, as long as they fit.  When
+ * the table is full we take them back and make partitions of them.  Some rows stay in
+ * memory.  Core gets those a second time, when the whole side has been read.
  *
- * Some always stay.  The join returns their rows while it reads the outer side, as core
- * does, whose first batch is in memory.  If none stayed, the first row would come when the
- * outer side has ended, which it may never do.
+ * Some rows always stay.  The join returns their matches while it reads the outer
+ * side, as core does with its first batch.  If none stayed, the first row would come
+ * when the outer side has ended, which may be never.
  */
 #include "postgres.h"
 
@@ -22,27 +22,39 @@
 
 #define CHUNK			(32 * 1024)
 
-/* Their blocks have this part of the memory, if they need not be shorter than they can be. */
+/*
+ * Blocks of partitions take this part of the memory, or more if they would be too
+ * short.
+ */
 #define BLOCKS_PART		2
 
-/* Rows have this part of the memory at least, even where blocks of partitions take all of it. */
+/* Rows get at least this part of the memory, even if blocks would take all of it. */
 #define ROWS_PART		2
 
-/* If they are too much a quarter of their partitions goes, of fewer ones half of the rows. */
+/*
+ * If rows take too much, a quarter of the resident partitions goes to tape.  If there
+ * are fewer than this, half of their rows go.
+ */
 #define FEW_RESIDENT	4
 
-/* The first ones are as long as this, as rows are still in core's table. */
+/* Length of the first blocks, made while rows are still in core's table. */
 #define FIRST_BLOCK		(2048 - 2 * sizeof(SlicedBlockHeader))
 
-/* The filter has this part of the memory at most, and so many bytes for each row that is expected. */
+/*
+ * A filter takes at most this part of the memory, and these bytes for each expected
+ * row.
+ */
 #define FILTER_PART		16
 #define FILTER_BYTES	2
 #define FILTER_MIN		1024
 
-/* Where each outer row is expected to match, it is for those who err: then outer rows have so many bytes for each inner one. */
+/*
+ * If each outer row is expected to match, a filter helps only where the planner errs.
+ * Then outer rows must have this many bytes for each inner row.
+ */
 #define FILTER_DOUBTFUL	256
 
-/* A row in memory: its hash, once rows have one, and the row. */
+/* A row in memory, with its hash once rows have one. */
 typedef struct Kept
 {
 	uint32		hash;
@@ -94,7 +106,7 @@ keep_row(SlicedPasses *p, MinimalTuple row, uint32 hash)
 	p->memory += SLICED_ROW_MEMORY(row->t_len);
 }
 
-/* The next row in memory; chunks behind us are freed. */
+/* The next row in memory; frees the chunks behind it. */
 static MinimalTuple
 next_kept(SlicedPasses *p)
 {
@@ -119,7 +131,7 @@ next_kept(SlicedPasses *p)
 
 /* ---- partitions ---- */
 
-/* The tape of inner rows with this hash, of which there will be one more. */
+/* The tape of inner rows with this hash.  The caller adds a row to it. */
 static SlicedTape *
 inner_tape(SlicedPasses *p, uint32 hash)
 {
@@ -128,7 +140,7 @@ inner_tape(SlicedPasses *p, uint32 hash)
 	return &p->partitions[sliced_partition_at(p, hash)].inner;
 }
 
-/* Where 'size' bytes can be moved to: behind what has been moved, at 'to'. */
+/* Find room for 'size' bytes after the rows that have been moved, at 'to'. */
 static SlicedChunk *
 room_for(SlicedChunk *to, Size *used, Size size)
 {
@@ -141,7 +153,7 @@ room_for(SlicedChunk *to, Size *used, Size size)
 	return to;
 }
 
-/* Move rows whose partitions are on tape from memory to there; what stays moves together. */
+/* Move rows of partitions on tape there; close the gaps between those that stay. */
 static void
 evict_rows(SlicedPasses *p)
 {
@@ -183,7 +195,10 @@ evict_rows(SlicedPasses *p)
 	}
 }
 
-/* What is left for rows in memory if so many partitions are there: the others have blocks, and there is the filter. */
+/*
+ * Memory for rows if 'resident' partitions stay: without the filter, and the blocks
+ * of the others.
+ */
 static Size
 room_for_rows(const SlicedPasses *p, int resident)
 {
@@ -203,11 +218,11 @@ is_too_much(const SlicedPasses *p)
 typedef struct ResidentRows
 {
 	uint32		some;			/* a row's hash */
-	uint32		differing;		/* bits in which another one differs */
-	Size		memory[2];		/* of those without this bit, and with it */
+	uint32		differing;		/* bits in which another row differs */
+	Size		memory[2];		/* of rows without this bit, and with it */
 } ResidentRows;
 
-/* Look at all of them, 'bit' being one of the hash; false if there are none. */
+/* Look at all of them; 'bit' is one of the hash.  False if there are none. */
 static bool
 look_at_residents(const SlicedPasses *p, uint32 bit, ResidentRows *rows)
 {
@@ -235,12 +250,12 @@ look_at_residents(const SlicedPasses *p, uint32 bit, ResidentRows *rows)
 }
 
 /*
- * Of the resident partitions, keep only rows whose hash has a certain value in one more bit.
- * It is a bit in which some of them differ, so there are such rows.  If none differ, we keep
- * those of just this hash, even if they are more than memory has room for: core cannot split
- * them either, and has them all in memory when their turn comes.
+ * Keep only those rows of resident partitions whose hash has a certain value in one
+ * more bit.  Some rows differ in that bit, so such rows exist.  If none differ, we
+ * keep the rows of just this hash, even if memory has no room for them all: core
+ * cannot split them either, and has them all in memory when their turn comes.
  *
- * False if that has been done, or there are no rows.
+ * Returns false if that has been done already, or there are no rows.
  */
 static bool
 halve_residents(SlicedPasses *p)
@@ -286,7 +301,7 @@ evict(SlicedPasses *p)
 	}
 }
 
-/* The hash of an inner row; false if it is of no use. */
+/* The hash of an inner row; false if the join does not need the row. */
 static bool
 inner_hash(SlicedPasses *p, TupleTableSlot *slot, uint32 *hash)
 {
@@ -303,7 +318,7 @@ inner_hash(SlicedPasses *p, TupleTableSlot *slot, uint32 *hash)
 	return !p->drops_inner;
 }
 
-/* May a filter save more than it takes? */
+/* True if a filter may save more than it takes. */
 static bool
 may_filter(const SlicedPasses *p, double rows)
 {
@@ -317,7 +332,10 @@ may_filter(const SlicedPasses *p, double rows)
 	return true;
 }
 
-/* How many partitions there will be, if all does not fit, and what they and the filter take at once. */
+/*
+ * Decide how many partitions to make if not all rows fit, and what these and the
+ * filter take at once.
+ */
 void
 sliced_expect_partitions(SlicedPasses *p, double rows, int least)
 {
@@ -341,7 +359,7 @@ make_filter(SlicedPasses *p)
 												 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* How many of the partitions can stay, with so many bytes of rows in all that there are now?  One at least. */
+/* How many partitions, one at least, can stay if all rows take 'memory' now. */
 static int
 how_many_stay(const SlicedPasses *p, Size memory)
 {
@@ -352,7 +370,7 @@ how_many_stay(const SlicedPasses *p, Size memory)
 	return n;
 }
 
-/* Memory is full, with so many bytes of rows. */
+/* Memory is full; rows take 'memory'. */
 static void
 make_partitions(SlicedPasses *p, Size memory)
 {
@@ -373,7 +391,7 @@ make_partitions(SlicedPasses *p, Size memory)
 	MemoryContextSwitchTo(old);
 }
 
-/* The inner row goes to memory or to its partition. */
+/* Put an inner row into memory or on its partition's tape. */
 static void
 place_row(SlicedPasses *p, TupleTableSlot *slot)
 {
@@ -400,7 +418,7 @@ table_memory(const HashJoinTable table)
 	return table->spaceUsed + (Size) table->nbuckets_optimal * sizeof(HashJoinTuple);
 }
 
-/* A row is taken back: to EXPLAIN it was not returned. */
+/* A row is taken back: EXPLAIN must not count it as returned. */
 static void
 count_less(PlanState *node)
 {
@@ -408,7 +426,10 @@ count_less(PlanState *node)
 		node->instrument->tuplecount -= 1;
 }
 
-/* All rows in core's table, and the outer row that it may have asked for before it made it. */
+/*
+ * Take back all rows in core's table, and the outer row that core may have asked for
+ * before it made the table.
+ */
 static void
 take_back(SlicedPasses *p)
 {
@@ -443,14 +464,14 @@ take_back(SlicedPasses *p)
 	ExecClearTuple(p->inner->slot);
 	ExecHashTableReset(table);
 	table->totalTuples = 0;
-	/* as many buckets as it had for what will be there, not for what was */
+	/* keep the present number of buckets: do not count the rows taken back */
 	table->nbuckets_optimal = table->nbuckets;
 	table->log2_nbuckets_optimal = table->log2_nbuckets;
 	p->tapes.for_now = 0;
 	evict(p);
 }
 
-/* Read all that has not been read. */
+/* Read the rest of the side. */
 static void
 read_rest(SlicedPasses *p)
 {
@@ -467,7 +488,7 @@ read_rest(SlicedPasses *p)
 	p->max_resident = p->resident;
 }
 
-/* A row for core's table, while it is not known that not all will fit. */
+/* The next row for core's table, while all rows may still fit. */
 TupleTableSlot *
 sliced_inner_read(SlicedPasses *p)
 {
@@ -475,8 +496,9 @@ sliced_inner_read(SlicedPasses *p)
 	TupleTableSlot *slot;
 
 	/*
-	 * It must not begin to spill by itself.  If it means to from the start, as there is less
-	 * memory than the planner had, rows have gone to its files already: let it.
+	 * Core must not begin to spill by itself.  If it plans to from the start, because
+	 * it has less memory than the planner had, rows are in its files already, and we
+	 * let it.
 	 */
 	if (table->nbatch == 1)
 		table->growEnabled = false;
@@ -493,7 +515,7 @@ sliced_inner_read(SlicedPasses *p)
 	return sliced_inner_kept(p);
 }
 
-/* The next row in memory of those that stayed. */
+/* The next of the rows that stayed in memory. */
 TupleTableSlot *
 sliced_inner_kept(SlicedPasses *p)
 {

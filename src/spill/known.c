@@ -10,7 +10,7 @@
 #define PLACES_MIN	64
 #define PLACES_MAX	8192
 
-/* Of so many questions one of so many must be answered. */
+/* Give up unless one in GAIN of the last TRIAL keys asked for was known. */
 #define TRIAL		4096
 #define GAIN		8
 
@@ -36,7 +36,7 @@ sliced_known_free(SlicedKnown *known)
 	known->places = NULL;
 }
 
-/* A column's value, as its bytes; longer than a key can be if they are elsewhere. */
+/* A column's value as bytes; longer than a key can be if it is toasted. */
 static const char *
 value_bytes(TupleTableSlot *row, int column, uint32 *len)
 {
@@ -59,7 +59,7 @@ value_bytes(TupleTableSlot *row, int column, uint32 *len)
 	return bytes;
 }
 
-/* Of a product the upper bits depend on all others. */
+/* The upper bits of a product depend on all others. */
 static inline uint64
 mix(uint64 hash, uint64 word)
 {
@@ -110,7 +110,7 @@ key_hash(TupleTableSlot *row, const AttrNumber *columns, int n)
 	return all > SLICED_KNOWN_LEN ? 0 : Max(hash * MULTIPLIER >> 32, 1);
 }
 
-/* Each value says where it ends, so these are the same columns if all bytes are. */
+/* Each value shows its own length, so equal bytes mean equal columns. */
 static bool
 is_same(const SlicedKnownKey *place, TupleTableSlot *row, const AttrNumber *columns, int n)
 {

@@ -1,6 +1,6 @@
 /*
  * node.c
- *	  What our nodes around those of core have in common.
+ *	  What our nodes around core's have in common.
  */
 #include "postgres.h"
 
@@ -11,10 +11,10 @@
 #include "nodes/nodeFuncs.h"
 #include "spill/node.h"
 
-/* Nodes have numbers that no other has: core counts from 0. */
+/* Our nodes' numbers are unique: core counts from 0. */
 #define FIRST_ID	1000000
 
-/* The column of that number of 'varno', in the place of an entry. */
+/* An entry for the same column of 'varno'. */
 static TargetEntry *
 same_column(const TargetEntry *entry, int varno)
 {
@@ -43,7 +43,7 @@ sliced_node_above(Plan *plan, const CustomScanMethods *methods, int core_id, int
 	node->scan.plan.allParam = bms_copy(plan->allParam);
 	node->scan.plan.lefttree = plan;
 	node->methods = methods;
-	/* rows are passed on as they are, and nothing is compiled for that */
+	/* rows are passed on as they are, so there is no expression to compile */
 	foreach(lc, plan->targetlist)
 	{
 		const TargetEntry *entry = lfirst(lc);
@@ -73,11 +73,11 @@ sliced_next_row(PlanState *node)
 void
 sliced_rescan(PlanState *core, PlanState **below, int nbelow, PlanState *forced)
 {
-	/* a parameter that nobody knows has changed */
+	/* claim that a parameter has changed that no node uses */
 	if (forced != NULL && forced->chgParam == NULL)
 		forced->chgParam = bms_make_singleton(list_length(forced->state->es_plannedstmt->paramExecTypes));
 	ExecReScan(core);
-	/* where parameters have changed core leaves that to the next call */
+	/* where parameters have changed core leaves the rescan to the next call */
 	for (int i = 0; i < nbelow; i++)
 		if (below[i]->chgParam != NULL)
 			ExecReScan(below[i]);

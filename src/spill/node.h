@@ -1,6 +1,6 @@
 /*
  * node.h
- *	  What our nodes around those of core have in common: see spill.h.
+ *	  What our nodes around core's have in common: see spill.h.
  */
 #ifndef SLICED_SPILL_NODE_H
 #define SLICED_SPILL_NODE_H
@@ -19,7 +19,7 @@ sliced_block_length(Size room)
 	return Min(Max(room, SLICED_BLOCK_MIN), SLICED_BLOCK_MAX) & ~(uint32) 7;
 }
 
-/* Which of so many partitions, a power of two, after so many splits? */
+/* The partition, out of a power of two of them, after 'depth' splits. */
 static inline int
 sliced_partition_of(uint32 hash, int npartitions, int depth)
 {
@@ -42,29 +42,29 @@ sliced_power_of_two(double n, int least, int most)
 /* ---- plans ---- */
 
 /*
- * A node of ours above this one, with the same columns; the 'n'th one, of three at most,
- * around the node of core's that has this number.
+ * Make a node of ours above this one, with the same columns.  It is the 'n'th, of
+ * three at most, around core's node number 'core_id'.
  */
 extern CustomScan *sliced_node_above(Plan *plan, const CustomScanMethods *methods, int core_id, int n);
 
 /* ---- states ---- */
 
-/* Rows that are returned are minimal tuples, or whatever the node below returns. */
+/* The node returns minimal tuples, or any slots that the node below returns. */
 extern void sliced_any_slots(CustomScanState *node);
 
-/* The next row of a node; NULL, and no empty slot, behind the last one. */
+/* The next row of a node; NULL, not an empty slot, after the last one. */
 extern TupleTableSlot *sliced_next_row(PlanState *node);
 
 /*
- * Have core's node begin anew at once, and those below it as well.  If 'forced', which
- * is one of them, they forget what they have made of the rows that they had from there.
+ * Make core's node begin anew at once, and the nodes below it as well.  If 'forced',
+ * one of them, is set, they forget what they have made of the rows from there.
  */
 extern void sliced_rescan(PlanState *core, PlanState **below, int nbelow, PlanState *forced);
 
-/* The same as part of one and the same loop, as far as EXPLAIN is concerned. */
+/* The same, but EXPLAIN counts it as part of the same loop. */
 extern void sliced_next_pass(PlanState *core, PlanState **below, int nbelow, PlanState *forced);
 
-/* What EXPLAIN (ANALYZE) says of tapes. */
+/* Add what EXPLAIN (ANALYZE) says of tapes. */
 extern void sliced_explain_tapes(const SlicedTapes *tapes, struct ExplainState *es);
 
 #endif

@@ -12,10 +12,13 @@
 #include "spill/sides.h"
 #include "utils/memutils.h"
 
-/* A partition is split no more than so often. */
+/* A partition is split at most this often. */
 #define DEPTH_MAX		4
 
-/* A filter has to drop this part of the first rows it is asked of. */
+/*
+ * A filter is dropped unless it drops one in FILTER_GAIN of the first FILTER_TRIAL
+ * rows.
+ */
 #define FILTER_GAIN		10
 #define FILTER_TRIAL	10000
 
@@ -46,7 +49,7 @@ sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash)
 			matches = false;
 	}
 	MemoryContextSwitchTo(old);
-	/* core's table goes by the same functions: take other bits */
+	/* core's table uses the same functions: take other bits */
 	*hash = murmurhash32(result);
 	return matches;
 }
@@ -93,7 +96,7 @@ sliced_is_filtered(SlicedPasses *p, uint32 hash)
 	return true;
 }
 
-/* Is the row for this pass?  If not it is on tape now, or of no use. */
+/* True if the row is for this pass.  Otherwise it is put on tape, or dropped. */
 static bool
 stays(SlicedPasses *p, TupleTableSlot *slot)
 {
@@ -135,7 +138,10 @@ sliced_outer_next(SlicedPasses *p)
 	while ((slot = read_outer(p)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		/* without partitions core may have it, as yet: we take it back if there will be some */
+		/*
+		 * without partitions core gets the row; if we make some later, we take it
+		 * back
+		 */
 		if (p->npartitions == 0 || stays(p, slot))
 			return slot;
 	}
@@ -155,7 +161,7 @@ free_partition(SlicedPartition *partition)
 	sliced_tape_free(&partition->outer);
 }
 
-/* The first one in the queue is done. */
+/* Remove the first partition in the queue, which is done. */
 static void
 remove_first(SlicedPasses *p)
 {
@@ -166,7 +172,7 @@ remove_first(SlicedPasses *p)
 	p->queue = list_delete_first(p->queue);
 }
 
-/* Has the join of the partition any rows? */
+/* True if the join of the partition may return rows. */
 static bool
 is_of_use(const SlicedPasses *p, const SlicedPartition *partition)
 {
@@ -196,7 +202,7 @@ split_side(SlicedPart *part, SlicedTape *from, SlicedPartition *to, int n, int d
 		sliced_tape_finish(part->is_inner ? &to[i].inner : &to[i].outer);
 }
 
-/* Replace the partition, the first in the queue, by its parts. */
+/* Replace the partition, the first in the queue, by smaller ones. */
 static void
 split(SlicedPasses *p, SlicedPartition *partition)
 {
@@ -215,7 +221,7 @@ split(SlicedPasses *p, SlicedPartition *partition)
 	remove_first(p);
 	for (int i = 0; i < n; i++)
 	{
-		/* keys that are all alike stay together whatever we do */
+		/* splitting does not separate keys that are all alike */
 		if (parts[i].inner.rows == rows)
 			parts[i].depth = DEPTH_MAX;
 		p->queue = lcons(&parts[i], p->queue);
@@ -233,7 +239,7 @@ sliced_next_partition(SlicedPasses *p)
 		remove_first(p);
 	else if (p->sides == NULL)
 	{
-		/* an empty table has core stop before it has read all of the other side */
+		/* if its table is empty, core stops before it has read all of the other side */
 		while (sliced_outer_next(p) != NULL)
 			;
 		old = MemoryContextSwitchTo(p->mcxt);

@@ -1,6 +1,7 @@
 /*
  * partitions.h
- *	  The two sides of a hash join that does not fit in memory, in partitions: see spill.h.
+ *	  The two sides of a hash join that does not fit in memory, in partitions: see
+ *	  spill.h.
  */
 #ifndef SLICED_SPILL_PARTITIONS_H
 #define SLICED_SPILL_PARTITIONS_H
@@ -65,7 +66,7 @@ typedef struct SlicedChunk
 	char		data[FLEXIBLE_ARRAY_MEMBER];
 } SlicedChunk;
 
-/* The node above the join, and what the three share. */
+/* The node above the join, and the state that the three nodes share. */
 typedef struct SlicedPasses
 {
 	CustomScanState css;
@@ -73,21 +74,24 @@ typedef struct SlicedPasses
 	HashState  *hash;
 	SlicedPart *inner;
 	SlicedPart *outer;
-	PlanState  *outer_side;		/* what is below them */
+	PlanState  *outer_side;		/* the nodes below them */
 	PlanState  *inner_side;
-	bool		drops_outer;	/* outer rows without a match are of no use */
-	bool		drops_inner;	/* the same of inner ones */
-	Oid			outer_table;	/* whose column the only outer key is; or InvalidOid */
+	bool		drops_outer;	/* outer rows without a match are not needed */
+	bool		drops_inner;	/* the same for inner rows */
+	Oid			outer_table;	/* of the only outer key's column; or InvalidOid */
 	int			outer_column;
 	bool		outer_inherits;
-	bool		is_switching;	/* a rescan is no more than the next pass */
+	bool		is_switching;	/* a rescan is only the next pass */
 	bool		is_done;
 
 	MemoryContext mcxt;			/* of all rows and partitions */
 	Size		allowed;		/* bytes */
 	SlicedTapes tapes;
 
-	/* if there will be partitions: so many, with so many bytes for a filter; what is taken at once */
+	/*
+	 * if there will be partitions: their number, the bytes for a filter, and the
+	 * bytes that both take at once
+	 */
 	int			to_make;
 	Size		filter_room;
 	Size		reserve;
@@ -96,32 +100,38 @@ typedef struct SlicedPasses
 	bool		is_loaded;		/* all of it has been read */
 	SlicedChunk *first;			/* rows in memory: 'first' is read, 'last' written */
 	SlicedChunk *last;
-	Size		next;			/* of 'first': the next row */
-	Size		memory;			/* what they take in a table */
+	Size		next;			/* offset of the next row in 'first' */
+	Size		memory;			/* bytes that they take in a table */
 
-	/* 0: all is in memory; or else so many, of which the first 'resident' are: sliced_is_resident() */
+	/*
+	 * 0: all is in memory.  Otherwise the number of partitions; the first 'resident'
+	 * are in memory: sliced_is_resident()
+	 */
 	int			npartitions;
 	int			resident;
 	bool		has_origin;
-	uint32		origin;			/* hash of a row that the first partition has, so it is not empty */
-	uint32		kept_mask;		/* not 0: of those in memory, only rows whose hash has */
-	uint32		kept_bits;		/* these bits here are */
+	uint32		origin;			/* of a row in partition 0, so it is not empty */
+	uint32		kept_mask;		/* not 0: of the rows in memory, keep only */
+	uint32		kept_bits;		/* those whose hash has these bits here */
 	SlicedPartition *partitions;
-	uint32		without_key;	/* inner rows that went to any partition */
+	uint32		without_key;	/* inner rows without a key, sent to any partition */
 	SlicedCommonKeys common;	/* rows with these stay in memory as well */
 	SlicedFilter filter;		/* of inner rows on tapes, if any */
-	uint64		asked;			/* the filter, of outer rows */
-	uint64		dropped;		/* by it */
+	uint64		asked;			/* how many outer rows were looked up in the filter */
+	uint64		dropped;		/* how many of these it dropped */
 
 	/* the outer side */
-	TupleTableSlot *first_row;	/* the slot with its first row, taken back from core */
+	TupleTableSlot *first_row;	/* first outer row, taken back from core */
 	bool		outer_is_done;
 
 	/* partitions to do, the current one first */
 	List	   *queue;
-	bool		is_on_tape;		/* the pass is that of the current one */
+	bool		is_on_tape;		/* the pass is on the current one */
 
-	/* partitions of a parallel plan, if it is one; is this process's share of both sides in them? */
+	/*
+	 * partitions of a parallel plan, if it is one, and whether this process has
+	 * written its share of both sides to them
+	 */
 	SlicedSides *sides;
 	bool		is_shared_out;
 
@@ -132,7 +142,7 @@ typedef struct SlicedPasses
 	SlicedShares others;		/* of other processes */
 } SlicedPasses;
 
-/* Hash the row's keys; false if it has none that could match. */
+/* Hash the row's keys; false if it has no keys that could match. */
 extern bool sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash);
 
 /* The partition of rows with this hash. */
@@ -142,31 +152,37 @@ sliced_partition_at(const SlicedPasses *passes, uint32 hash)
 	return sliced_partition_of(hash ^ passes->origin, passes->npartitions, 0);
 }
 
-/* Are rows with this hash in memory, for their partition's sake? */
+/* True if rows with this hash are in memory because their partition is. */
 static inline bool
 sliced_partition_is_resident(const SlicedPasses *passes, uint32 hash)
 {
 	return sliced_partition_at(passes, hash) < passes->resident && (hash & passes->kept_mask) == passes->kept_bits;
 }
 
-/* Are rows with this hash in memory, or at least inner ones while the inner side is read? */
+/*
+ * True if rows with this hash are in memory; inner ones at least while the inner side
+ * is read.
+ */
 static inline bool
 sliced_is_resident(const SlicedPasses *passes, uint32 hash)
 {
 	return sliced_partition_is_resident(passes, hash) || sliced_is_common(&passes->common, hash);
 }
 
-/* What partitions there will be, if there are some, of so many inner rows; so many at least, if memory has room. */
+/*
+ * Decide how many partitions to make if 'rows' inner rows do not fit: 'least' or
+ * more, if memory has room.
+ */
 extern void sliced_expect_partitions(SlicedPasses *passes, double rows, int least);
 
-/* A row of the inner side for core's table: as long as it has not been read, and then. */
+/* The next inner row for core's table: while the side is read, and once it has been. */
 extern TupleTableSlot *sliced_inner_read(SlicedPasses *passes);
 extern TupleTableSlot *sliced_inner_kept(SlicedPasses *passes);
 
-/* Is there no inner row with this hash on any tape? */
+/* True if no inner row with this hash is on any tape. */
 extern bool sliced_is_filtered(SlicedPasses *passes, uint32 hash);
 
-/* The next row of each side in this pass; NULL behind the last. */
+/* The next row of each side in this pass; NULL after the last. */
 extern TupleTableSlot *sliced_inner_next(SlicedPasses *passes);
 extern TupleTableSlot *sliced_outer_next(SlicedPasses *passes);
 

@@ -1,6 +1,6 @@
 /*
  * settings.c
- *	  sliced.temp_file_compression, and where plans get our nodes.
+ *	  Defines sliced.temp_file_compression, and puts our nodes into plans.
  */
 #include "postgres.h"
 
@@ -42,21 +42,21 @@ has_subplan(Node *node, void *context)
 	return expression_tree_walker(node, has_subplan, context);
 }
 
-/* Are so many rows of this width, and of so much more memory each, near to filling 'memory'? */
+/* True if 'rows' rows of this width, plus 'more' bytes each, may come near 'memory'. */
 static bool
 may_spill(double rows, int width, double more, Size memory)
 {
 	return rows * (width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader) + more) * FAR_FROM_FULL >= memory;
 }
 
-/* Where a node is. */
+/* Where a node is in the plan. */
 typedef struct Place
 {
 	bool		is_bounded;		/* only the first rows are wanted */
 	int			nworkers;		/* of the parallel plan that it is in */
 } Place;
 
-/* Does core expect to spill, though all processes have one table in the memory of all? */
+/* True if core expects to spill even with one table in the memory of all processes. */
 static bool
 shared_table_may_spill(const Hash *hash, int nworkers)
 {
@@ -76,7 +76,7 @@ is_join_for_us(const HashJoin *join, int nworkers)
 	const Hash *hash = (const Hash *) innerPlan(join);
 	const Plan *inner = outerPlan(hash);
 
-	/* those are a node's own, and keys are computed by two */
+	/* subplans belong to one node, but two nodes compute the keys */
 	if (has_subplan((Node *) join->hashkeys, NULL) || has_subplan((Node *) hash->hashkeys, NULL))
 		return false;
 	if (join->join.plan.parallel_aware)
@@ -84,7 +84,7 @@ is_join_for_us(const HashJoin *join, int nworkers)
 	return may_spill(inner->plan_rows, inner->plan_width, 0, get_hash_memory_limit());
 }
 
-/* There may be as many groups as rows, whatever the planner thinks. */
+/* There may be as many groups as rows, even if the planner expects fewer. */
 static bool
 is_aggregate_for_us(const Agg *agg)
 {
@@ -109,7 +109,7 @@ add_nodes_to_list(List *plans, Place place)
 		lfirst(lc) = add_nodes(lfirst(lc), place);
 }
 
-/* Does the node hand on to those below that only the first rows are wanted, as core has it? */
+/* True if core's node tells those below that only the first rows are wanted. */
 static bool
 hands_on_bound(const Plan *plan)
 {
@@ -118,8 +118,8 @@ hands_on_bound(const Plan *plan)
 }
 
 /*
- * The plan with our nodes around those that are for us.  A sort of which only the first rows
- * are wanted keeps no more than those, and is core's.
+ * Put our nodes around the plan's nodes that may spill.  We leave a sort to core if
+ * only its first rows are wanted: it keeps no more than those.
  */
 static Plan *
 add_nodes(Plan *plan, Place place)

@@ -1,14 +1,17 @@
 /*
  * sides.c
- *	  The two sides of a hash join in partitions that the processes of a parallel plan share.
+ *	  The two sides of a hash join in partitions that the processes of a parallel
+ *	  plan share.
  *
  * Each process writes its share of the inner side to tapes of its own, one for each
- * partition; when all have, the same with the outer side; when all have, it takes one
- * partition after the other and joins it by itself.  Nothing is returned before, so nobody
- * waits for a process that waits for us to read its rows.  Who comes later begins where the
+ * partition.  When all have done so, they write the outer side in the same way.  When
+ * all have done that, each process takes one partition after the other and joins it
+ * by itself.  No process returns rows before, so none waits for another that waits
+ * for its rows to be read.  A process that comes later begins in the phase where the
  * others are: the nodes below have given them its share.
  *
- * A partition has one owner, so rows without a match are known to it: any kind of join will do.
+ * A partition has one owner, which knows its rows without a match, so any kind of
+ * join will do.
  */
 #include "postgres.h"
 
@@ -23,7 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-/* A process has so many partitions to take, or more, so that all end at about the same time. */
+/* Partitions for each process, at least, so that all end at about the same time. */
 #define PARTITIONS_EACH	4
 
 typedef enum Phase
@@ -42,9 +45,9 @@ struct SlicedSides
 	int			npartitions;
 	uint32		nwords;			/* of the filter */
 	pg_atomic_uint32 next;		/* partition to be taken */
-	slock_t		mutex;			/* of what workers have told */
+	slock_t		mutex;			/* of 'workers' */
 	SlicedShares workers;
-	SlicedTapePart parts[FLEXIBLE_ARRAY_MEMBER];	/* of each partition: inner ones, one for each process, and outer ones */
+	SlicedTapePart parts[FLEXIBLE_ARRAY_MEMBER];	/* by partition, side, process */
 };
 
 static SlicedTapePart *
@@ -142,14 +145,14 @@ sliced_sides_end(SlicedPasses *p)
 	/* the leader may have taken no part */
 	if (p->others.rows > 0)
 		p->max_partitions = s->npartitions;
-	/* the files will be gone, and so will be this memory */
+	/* the files and the shared memory are about to go */
 	sliced_passes_reset(p);
 	p->sides = NULL;
 }
 
 /* ---- both sides ---- */
 
-/* Bits are set by several at a time; most are there already. */
+/* Several processes may set bits at a time; most are set already. */
 static void
 filter_add(SlicedFilter *filter, uint32 hash)
 {
@@ -160,7 +163,7 @@ filter_add(SlicedFilter *filter, uint32 hash)
 		pg_atomic_fetch_or_u64((pg_atomic_uint64 *) word, bits);
 }
 
-/* The partition of an inner row; -1 if it is of no use. */
+/* The partition of an inner row; -1 if the join does not need it. */
 static int
 place_inner(SlicedPasses *p, TupleTableSlot *slot)
 {
@@ -223,7 +226,7 @@ inner_is_empty(SlicedSides *s)
 	return true;
 }
 
-/* Wait until all have come this far. */
+/* Wait until all processes have come this far. */
 static void
 end_phase(SlicedSides *s)
 {
@@ -252,7 +255,7 @@ sliced_sides_share(SlicedPasses *p)
 	}
 	if (phase == PHASE_OUTER)
 	{
-		/* as core does, an outer side is not read for nothing */
+		/* like core, do not read the outer side if the result is empty anyway */
 		if (!p->drops_outer || !inner_is_empty(s))
 			write_side(p, false);
 		end_phase(s);

@@ -14,20 +14,23 @@
 #include "utils/sortsupport.h"
 #include "utils/tuplesort.h"
 
-/* A run takes so much of the memory, so that core's sort does not begin to spill by itself. */
+/* A run takes this part of the memory, so that core's sort does not spill by itself. */
 #define RUN_PART		0.92
 
-/* The rows until core is asked again what it has taken, as a part of those that would fill it. */
+/* We ask core again after this part of the rows that would fill the memory. */
 #define ROWS_PART		16
 
-/* Runs are merged so many at a time, at most. */
+/* The least, and the most, runs that are merged at a time. */
 #define MERGED_MIN		6
 #define MERGED_MAX		512
 
-/* There are no more at any time: each has a file, and half a kilobyte of memory that is not counted. */
+/*
+ * The most runs at any time: each has a file, and 0.5 kB of memory that is not
+ * counted.
+ */
 #define RUNS_MAX		SLICED_LIMIT(1024, 16)
 
-/* A sorted run; while it is merged, its next row and that row's first key. */
+/* A sorted run; during a merge also its next row and that row's first key. */
 typedef struct Run
 {
 	SlicedTape	tape;
@@ -44,32 +47,32 @@ typedef struct SlicedRuns
 	struct SlicedSort *sorted;
 } SlicedRuns;
 
-/* The node above, and what the two share. */
+/* The node above, and the state that the two share. */
 typedef struct SlicedSort
 {
 	CustomScanState css;
 	SortState  *sort;
 	SlicedRuns *runs;
-	PlanState  *side;			/* what is below us */
-	bool		is_cores;		/* rows are wanted backward, again, or from a mark */
+	PlanState  *side;			/* the node below us */
+	bool		is_cores;		/* rows may be read backward, again, or from a mark */
 	Size		allowed;
 	MemoryContext mcxt;
 	SlicedTapes tapes;
-	bool		is_switching;	/* a rescan is no more than the next run */
+	bool		is_switching;	/* a rescan is only the next run */
 
 	/* the run that is being sorted */
 	uint64		nrows;
-	uint64		ask_at;			/* so many rows: how much memory is taken? */
-	bool		is_last;		/* its end was that of all rows */
-	bool		is_read;		/* it was the only one: rows come from core's sort */
+	uint64		ask_at;			/* check the memory at this many rows */
+	bool		is_last;		/* it ends where all rows end */
+	bool		is_read;		/* the only one: rows come from core's sort */
 
 	List	   *all;			/* runs */
 	int			nruns;			/* ever made */
 	SortSupport keys;
-	Run		  **heap;			/* those that are merged, the first row's at the top; NULL: not yet */
+	Run		  **heap;			/* runs being merged, the first row's on top; or NULL */
 	int			nheap;
-	int			most;			/* that are merged at a time */
-	TupleTableSlot **slots;		/* so many, if there are, for those that are merged */
+	int			most;			/* merged at a time */
+	TupleTableSlot **slots;		/* for merged runs, allocated as needed */
 	Run		   *returned;		/* its row was the last one returned */
 
 	/* for EXPLAIN */
@@ -85,13 +88,16 @@ taken_by(SortState *sort)
 	TuplesortInstrumentation stats;
 
 	tuplesort_get_stats((Tuplesortstate *) sort->tuplesortstate, &stats);
-	/* it has begun to spill after all, by reason of a very long row */
+	/* it has spilled after all, because of a very long row */
 	if (stats.spaceType == SORT_SPACE_TYPE_DISK)
 		return SIZE_MAX;
 	return stats.spaceUsed * (Size) 1024;
 }
 
-/* Has core's sort taken its memory?  If not, from which row on is it to be asked again? */
+/*
+ * True if core's sort has taken its memory.  If not, set from which row on to ask
+ * again.
+ */
 static bool
 run_is_full(SlicedSort *s)
 {
@@ -105,7 +111,7 @@ run_is_full(SlicedSort *s)
 	return false;
 }
 
-/* As core calls it, without a detour. */
+/* Core calls this directly, not through the custom scan. */
 static TupleTableSlot *
 runs_next(PlanState *node)
 {
@@ -210,7 +216,7 @@ put_row(Run *run, TupleTableSlot *slot)
 	sliced_tape_put_slot(&run->tape, slot, 0);
 }
 
-/* All runs, one block of each in memory: how long may it be? */
+/* The longest block such that memory has room for one of each expected run. */
 static uint32
 block_length(const SlicedSort *s)
 {
@@ -222,7 +228,7 @@ block_length(const SlicedSort *s)
 
 /* ---- merging runs ---- */
 
-/* Which run's row comes first? */
+/* Compare the current rows of two runs. */
 static int
 compare_runs(const SlicedSort *s, const Run *one, const Run *two)
 {
@@ -241,7 +247,7 @@ compare_runs(const SlicedSort *s, const Run *one, const Run *two)
 	return result != 0 ? result : one->number - two->number;
 }
 
-/* The child whose row comes first; behind the heap if there is none. */
+/* The child whose row comes first; past the heap's end if there is none. */
 static int
 first_child(const SlicedSort *s, int at)
 {
@@ -251,8 +257,9 @@ first_child(const SlicedSort *s, int at)
 }
 
 /*
- * Put the run in place of what is there, or below.  If it does not stay there it belongs near the
- * bottom, most likely: go all the way down, and up from there.  That is half the comparisons.
+ * Put the run at 'top' or below.  If it does not stay at 'top' it most likely belongs
+ * near the bottom: go all the way down, and up from there.  That takes half the
+ * comparisons.
  */
 static void
 place_run(SlicedSort *s, int top, Run *run)
@@ -289,7 +296,10 @@ make_keys(SlicedSort *s)
 	}
 }
 
-/* The run's next row; false, and its file is gone, if there is none. */
+/*
+ * Read the run's next row.  If there is none, free the run and its file; return
+ * false.
+ */
 static bool
 read_run(SlicedSort *s, Run *run)
 {
@@ -317,7 +327,7 @@ shorter_first(const ListCell *one, const ListCell *two)
 	return (rows1 > rows2) - (rows1 < rows2);
 }
 
-/* Merge the 'n' shortest runs. */
+/* Begin to merge the 'n' shortest runs. */
 static void
 begin_merge(SlicedSort *s, int n)
 {
@@ -359,7 +369,7 @@ next_merged(SlicedSort *s)
 	s->returned = NULL;
 	if (run != NULL)
 	{
-		/* comparing may leave something */
+		/* comparing may leave memory behind */
 		MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
 		if (read_run(s, run))
@@ -375,7 +385,7 @@ next_merged(SlicedSort *s)
 	return s->returned->slot;
 }
 
-/* Merge the 'n' shortest runs to one. */
+/* Merge the 'n' shortest runs into one. */
 static void
 merge(SlicedSort *s, int n)
 {
@@ -392,7 +402,10 @@ merge(SlicedSort *s, int n)
 	s->merges++;
 }
 
-/* How many runs may be merged at a time: memory has room for a block of each.  Rows may have got longer, not shorter. */
+/*
+ * How many runs can be merged at a time: memory needs a block of each.  The number
+ * only shrinks, because the longest row only gets longer.
+ */
 static int
 how_many_merge(SlicedSort *s)
 {
@@ -405,7 +418,7 @@ how_many_merge(SlicedSort *s)
 
 /* ---- writing and merging ---- */
 
-/* Write the run that core has sorted, and all behind it. */
+/* Write the run that core has sorted, and all later ones. */
 static void
 write_runs(SlicedSort *s, TupleTableSlot *slot)
 {
@@ -422,7 +435,7 @@ write_runs(SlicedSort *s, TupleTableSlot *slot)
 		sliced_tape_finish(&run->tape);
 		s->max_runs = Max(s->max_runs, written);
 		s->nrows = s->ask_at = 0;
-		/* behind the last one as well: what it takes is for merging */
+		/* after the last run as well: merging needs the memory */
 		s->is_switching = true;
 		sliced_next_pass(&s->sort->ss.ps, &below, 1, below);
 		s->is_switching = false;
@@ -434,14 +447,14 @@ write_runs(SlicedSort *s, TupleTableSlot *slot)
 	}
 }
 
-/* Merge runs to longer ones until the rest can be merged at a time. */
+/* Merge runs into longer ones until the rest can be merged at once. */
 static void
 merge_most(SlicedSort *s)
 {
 	int			most = how_many_merge(s);
 
 	while (list_length(s->all) > most)
-		/* no more than are needed for the last merge to be a full one */
+		/* merge only as many as make the last merge a full one */
 		merge(s, Min(most, list_length(s->all) - most + 1));
 	begin_merge(s, list_length(s->all));
 }
@@ -563,7 +576,7 @@ sliced_spill_sort(Sort *sort)
 
 	outerPlan(sort) = &sliced_node_above(outerPlan(sort), &runs_plan, id, 0)->scan.plan;
 	above = sliced_node_above(&sort->plan, &sorted_plan, id, 2);
-	/* a cursor goes backward as it would without us */
+	/* let a cursor go backward as it would without us */
 	above->flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	return &above->scan.plan;
 }

@@ -16,23 +16,23 @@
 
 typedef uint32 Word;
 
-/* What is before this in a row says nothing but its length, unless it has a hash. */
+/* Before this, a row has only its length, and possibly a hash. */
 #define ROW_START		8
 #define HASH_START		4
 
 StaticAssertDecl(offsetof(MinimalTupleData, mt_padding) == HASH_START &&
 				 ROW_START <= MINIMAL_TUPLE_DATA_OFFSET, "there is room for a hash in front of a row");
 
-/* Rows of one length are taken word by word, from there on, if they have so many at most. */
+/* Rows of equal length are stored word by word if they have at most this many words. */
 #define WORDS_MAX		64
 
-/* So many blocks until the other way is tried again. */
+/* Blocks until we try the other way again. */
 #define TRY_AGAIN_AFTER	64
 
-/* What decompressing takes, of the time for compressing. */
+/* Time for decompressing, as a part of the time for compressing. */
 #define DECOMPRESSING	0.4
 
-/* The time that compressing may lose, of all that has passed. */
+/* The time that compressing may lose, as a part of all time that has passed. */
 #define MAY_LOSE		0.01
 
 #define HEADER			sizeof(SlicedBlockHeader)
@@ -66,14 +66,17 @@ new_block(SlicedTape *tape, uint32 room)
 	tape->room = room;
 }
 
-/* The room for rows of a block, of which one has this length. */
+/* The room that a block needs for its rows, if one of them has this length. */
 static uint32
 block_room(const SlicedTapes *tapes, uint32 len)
 {
 	return Max(len, tapes->for_now > 0 ? tapes->for_now : tapes->block);
 }
 
-/* Of a block at its place of this tape: what another one has left there is not taken for it. */
+/*
+ * The checksum depends on the tape and the block's place, so we do not mistake an
+ * older block in the same file for this one.
+ */
 static uint32
 block_checksum(const SlicedTape *tape, SlicedBlockHeader *header, off_t place)
 {
@@ -179,7 +182,7 @@ sliced_tapes_count(const SlicedTapes *tapes, SlicedSpiller kind)
 	counts[SLICED_FILTERED_ROWS] = tapes->filtered;
 	counts[SLICED_COMPRESS_TIME] = tapes->compressing * 1000000;
 	counts[SLICED_WRITE_TIME] = tapes->writing * 1000000;
-	/* what was not compressed is as long as it was */
+	/* what was not compressed has kept its length */
 	counts[SLICED_RAW_WRITTEN + SLICED_CODEC_NONE] = tapes->raw_as_is;
 	counts[SLICED_STORED_WRITTEN + SLICED_CODEC_NONE] = tapes->raw_as_is;
 	counts[SLICED_RAW_WRITTEN + tapes->codec] += tapes->raw - tapes->raw_as_is;
@@ -190,9 +193,10 @@ sliced_tapes_count(const SlicedTapes *tapes, SlicedSpiller kind)
 /* ---- writing ---- */
 
 /*
- * Has compressing cost no more time than it has saved, but for a small part of all that has
- * passed?  So it goes on where writing is slow, gives up where it is not or where rows do not
- * shrink, and is tried again now and then.  Reading is taken to be as fast as writing.
+ * True if compressing has cost no more time than it has saved, except for a small
+ * part of all time that has passed.  So it goes on where writing is slow.  It stops
+ * where writing is fast or rows do not shrink, and is tried again now and then.  We
+ * assume that reading is as fast as writing.
  */
 static bool
 is_worth_its_time(const SlicedTapes *tapes)
@@ -204,7 +208,10 @@ is_worth_its_time(const SlicedTapes *tapes)
 	return lost <= 0 || lost <= MAY_LOSE * seconds_since(tapes->begin);
 }
 
-/* Compress the block, behind room for its header; the bytes, or 0 if it is not shorter. */
+/*
+ * Compress the block, after room for its header.  Returns the length, 0 if not
+ * shorter.
+ */
 static uint32
 compress_rows(SlicedTape *tape, bool by_words)
 {
@@ -223,7 +230,7 @@ compress_rows(SlicedTape *tape, bool by_words)
 							tapes->stored_bytes + HEADER, tapes->level, NULL);
 }
 
-/* The same in the better one of two ways. */
+/* The same, in the better one of two ways. */
 static uint32
 compress_block(SlicedTape *tape, bool *by_words)
 {
@@ -284,12 +291,14 @@ write_block(SlicedTape *tape)
 	tapes->raw += tape->used;
 	tapes->stored += HEADER + stored;
 	tape->used = 0;
-	/* nor does a long row keep its room, or a block stay short */
+	/* a long row does not keep its room, and a block does not stay short */
 	if (tape->room != block_room(tapes, 0))
 		drop_block(tape);
 }
 
-/* Room for a row of this length at the end of a block, its last bytes zero. */
+/*
+ * Make room for a row of this length at the end of a block, with its last bytes zero.
+ */
 static MinimalTuple
 add_row(SlicedTape *tape, uint32 len)
 {
@@ -311,11 +320,11 @@ add_row(SlicedTape *tape, uint32 len)
 	return (MinimalTuple) to;
 }
 
-/* The row that was added is there. */
+/* The row has been filled in. */
 static void
 end_row(SlicedTape *tape, MinimalTuple row, uint32 hash)
 {
-	/* this may be anything in a row */
+	/* the padding may contain anything */
 	memset(row->mt_padding, 0, sizeof(row->mt_padding));
 	if (tape->tapes->with_hash)
 		memcpy(row->mt_padding, &hash, sizeof(hash));
@@ -332,7 +341,7 @@ sliced_tape_put(SlicedTape *tape, MinimalTuple row, uint32 hash)
 	end_row(tape, to, hash);
 }
 
-/* A row that is in the slot's values only, without a copy of it in between; false if it is too long. */
+/* Put a row from the slot's values without a copy of it; false if it is too long. */
 static bool
 put_values(SlicedTape *tape, TupleTableSlot *slot, uint32 hash)
 {
@@ -346,7 +355,7 @@ put_values(SlicedTape *tape, TupleTableSlot *slot, uint32 hash)
 		return false;
 	row = add_row(tape, start + len);
 	memset(row, 0, start);
-	/* nor are bytes between values written */
+	/* clear the padding between values too */
 	memset((char *) row + start, 0, len);
 	row->t_len = start + len;
 	row->t_infomask2 = desc->natts;
@@ -382,7 +391,7 @@ sliced_tape_finish(SlicedTape *tape)
 
 /* ---- reading ---- */
 
-/* Are these the numbers of a block that can be? */
+/* True if a block can have these numbers. */
 static bool
 is_sound(const SlicedTape *tape, const SlicedBlockHeader *header)
 {
@@ -404,7 +413,10 @@ need_block(SlicedTape *tape, uint32 room)
 	new_block(tape, Max(room, tape->tapes->block));
 }
 
-/* Read the block whose header we have to 'to', behind room for that, and the next one's header with it. */
+/*
+ * Read a block to 'to', after room for its header, and the next block's header with
+ * it.
+ */
 static void
 read_stored(SlicedTape *tape, char *to)
 {
@@ -443,7 +455,9 @@ read_block(SlicedTape *tape)
 	{
 		need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + (Size) header.stored + HEADER);
 		read_stored(tape, tapes->stored_bytes);
-		/* as its checksum is right, rows take what they took before they were written */
+		/*
+		 * its checksum is right, so rows take what they took before they were written
+		 */
 		need_block(tape, rows);
 		if (header.rows > 0)
 			need_room(tapes, &tapes->words, &tapes->words_room, header.raw);
@@ -485,7 +499,7 @@ sliced_tape_free(SlicedTape *tape)
 	memset(tape, 0, sizeof(*tape));
 }
 
-/* ---- of several processes ---- */
+/* ---- tapes of several processes ---- */
 
 void
 sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 number)

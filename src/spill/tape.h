@@ -1,11 +1,13 @@
 /*
  * tape.h
- *	  Rows in a temporary file: written once from beginning to end, in compressed
- *	  blocks, and read once.
- * The workers of a parallel plan may write one each, which one of them reads as a whole.
+ *	  Rows in a temporary file.  A tape is written once from beginning to end, in
+ *	  compressed blocks, and read once.
+ *
+ * Each worker of a parallel plan may write a part of a tape, which one process reads
+ * as a whole.
  *
  * Files are core's (storage/fd.c), so temp_tablespaces, temp_file_limit,
- * log_temp_files and cleaning up after errors and crashes are as ever.
+ * log_temp_files and cleaning up after errors and crashes work as ever.
  */
 #ifndef SLICED_SPILL_TAPE_H
 #define SLICED_SPILL_TAPE_H
@@ -19,11 +21,17 @@
 #include "storage/fileset.h"
 #include "utils/resowner.h"
 
-/* Blocks on tape are as long as memory allows for all that are in memory at a time, within these. */
+/*
+ * Blocks on tape are as long as memory allows for all blocks that are in memory at a
+ * time, within these limits.
+ */
 #define SLICED_BLOCK_MIN	(8 * 1024)
 #define SLICED_BLOCK_MAX	(64 * 1024)
 
-/* So many files of tapes that are done are kept for others: making and removing one takes as long as writing some. */
+/*
+ * This many files of finished tapes are kept for other tapes: making and removing a
+ * file takes as long as writing some.
+ */
 #define SLICED_SPARE_FILES	16
 
 /* What the tapes of a node have in common. */
@@ -36,23 +44,23 @@ typedef struct SlicedTapes
 	uint32		ntapes;			/* that have had a file */
 	int			codec;
 	int			level;
-	bool		adaptive;		/* compress while that is worth its time */
+	bool		adaptive;		/* compress only while it saves time */
 	uint32		block;			/* bytes of rows that are compressed together */
-	uint32		for_now;		/* fewer, as there is no room for that yet; 0: there is */
-	uint32		longest;		/* row: a block has one at least */
-	bool		with_hash;		/* rows have one, where a minimal tuple says nothing */
+	uint32		for_now;		/* fewer, until there is room for that; 0: there is */
+	uint32		longest;		/* longest row: a block has one at least */
+	bool		with_hash;		/* rows have one, in the tuple header's padding */
 
-	/* a block as it is in the file, its header included */
+	/* a block as it is in the file, including its header */
 	char	   *stored_bytes;
 	Size		stored_room;
 
-	/* rows of one length are compressed word by word, if that makes them shorter */
+	/* compress rows of equal length word by word if that makes them shorter */
 	bool		by_words;
-	uint32		until_trial;	/* of the other way: so many blocks */
+	uint32		until_trial;	/* blocks until we try the other way */
 	char	   *words;
 	Size		words_room;
 
-	/* seconds, and what they were for */
+	/* seconds spent, and the gain */
 	instr_time	begin;			/* when the first block was compressed */
 	double		compressing;
 	double		writing;
@@ -63,11 +71,11 @@ typedef struct SlicedTapes
 	uint64		rows;
 	uint64		raw;
 	uint64		stored;
-	uint64		raw_as_is;		/* of these: what was not compressed */
+	uint64		raw_as_is;		/* the part of it that was not compressed */
 	uint64		filtered;		/* rows that need not be written */
 } SlicedTapes;
 
-/* Whose they are, for statistics. */
+/* The kind of node that the tapes belong to, for statistics. */
 typedef enum SlicedSpiller
 {
 	SLICED_SPILLING_JOIN = 1,
@@ -80,16 +88,16 @@ typedef struct SlicedBlockHeader
 {
 	uint32		stored;			/* bytes in the file */
 	uint32		raw;
-	uint32		rows;			/* word by word; 0: one after the other, as they are in memory */
+	uint32		rows;			/* stored word by word; 0: whole rows, as in memory */
 	uint32		row_len;
 	uint32		codec;
 	uint32		checksum;		/* of the header and the stored bytes, at their place */
 } SlicedBlockHeader;
 
-/* What one process has put on a tape of several. */
+/* What one process has put on a shared tape. */
 typedef struct SlicedTapePart
 {
-	off_t		end;			/* of its file; 0: there is none */
+	off_t		end;			/* of its file; 0: no file */
 	uint64		rows;
 	uint64		memory;
 } SlicedTapePart;
@@ -97,49 +105,52 @@ typedef struct SlicedTapePart
 typedef struct SlicedTape
 {
 	SlicedTapes *tapes;
-	File		file;			/* 0: nothing is on it */
+	File		file;			/* 0: the tape is empty */
 	uint32		number;			/* a file may have been another tape's before */
-	FileSet    *set;			/* where others find the file, by its number; or NULL */
-	const SlicedTapePart *parts;	/* that are still to be read; their files have consecutive numbers */
+	FileSet    *set;			/* where others find the file by number; or NULL */
+	const SlicedTapePart *parts;	/* still to be read; file numbers are consecutive */
 	int			nparts;
 	off_t		end;
 	uint64		rows;
-	uint64		memory;			/* what rows take in a hash table */
+	uint64		memory;			/* bytes that rows take in a hash table */
 
-	/* rows that are not in the file yet, or those of the block that is being read */
-	char	   *block;			/* with room for a header in front of it, and one behind */
+	/* rows that are not in the file yet, or rows of the block that is being read */
+	char	   *block;			/* with room for a header before and after it */
 	uint32		room;
 	uint32		used;
 	uint32		row_len;		/* of all rows in the block; 0: they differ */
-	uint32		next;			/* of the block: the next row */
-	off_t		at;				/* of the file: the next block */
-	bool		has_header;		/* whose header has been read: 'header' */
+	uint32		next;			/* offset of the next row in the block */
+	off_t		at;				/* offset of the next block in the file */
+	bool		has_header;		/* that block's header is in 'header' */
 	SlicedBlockHeader header;
 } SlicedTape;
 
-/* The room that rows of this length take in a hash table, as core counts it; of buckets there are up to twice as many. */
+/*
+ * Bytes that a row of this length takes in a hash table, as core counts it.  There
+ * are up to twice as many buckets as rows.
+ */
 #define SLICED_ROW_MEMORY(len)	(MAXALIGN(len) + 2 * sizeof(void *) + 2 * sizeof(void *))
 
-/* As the setting wants them, with memory from this context. */
+/* Begin tapes as the setting says, with memory from this context. */
 extern void sliced_tapes_init(SlicedTapes *tapes, MemoryContext mcxt);
 
-/* All that was in their context is gone, and so are spare files. */
+/* The tapes' context was reset: forget its memory, and close spare files. */
 extern void sliced_tapes_reset(SlicedTapes *tapes);
 
-/* The node is done: count what they took. */
+/* The node is done: count its tapes in the statistics. */
 extern void sliced_tapes_count(const SlicedTapes *tapes, SlicedSpiller kind);
 
-/* With a hash, if these tapes have any. */
+/* Append a row, with its hash if these tapes have hashes. */
 extern void sliced_tape_put(SlicedTape *tape, MinimalTuple row, uint32 hash);
 extern void sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot, uint32 hash);
 
-/* All rows have been put.  What they were collected in is freed. */
+/* All rows have been put: write the last block, and free its memory. */
 extern void sliced_tape_finish(SlicedTape *tape);
 
-/* The next row, which is there until the next call; NULL behind the last one. */
+/* Get the next row, valid until the next call; NULL after the last one. */
 extern MinimalTuple sliced_tape_get(SlicedTape *tape);
 
-/* The hash that it was put there with. */
+/* The hash that the row was put with. */
 static inline uint32
 sliced_tape_hash(const MinimalTupleData *row)
 {
@@ -149,22 +160,25 @@ sliced_tape_hash(const MinimalTupleData *row)
 	return hash;
 }
 
-/* Close the file.  If nobody else knows it, it is gone. */
+/*
+ * Close the file, or keep it for another tape.  The rows are gone unless it is
+ * shared.
+ */
 extern void sliced_tape_free(SlicedTape *tape);
 
-/* ---- of several processes ---- */
+/* ---- tapes of several processes ---- */
 
-/* A tape to write, in a file of the set that has this number. */
+/* Begin a tape to write, in the file of the set with this number. */
 extern void sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 number);
 
-/* It is finished: let others have it. */
+/* Finish the tape and hand it over to the other processes. */
 extern void sliced_tape_hand_over(SlicedTape *tape, SlicedTapePart *part);
 
-/* A tape to read: what all have handed over, in files with numbers from 'first' on. */
+/* Begin to read all that was handed over, in files numbered from 'first'. */
 extern void sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
 							 const SlicedTapePart *parts, int nparts);
 
-/* Free it, and remove what has not been read. */
+/* Free the tape, and remove the files that have not been read. */
 extern void sliced_tape_remove(SlicedTape *tape);
 
 #endif

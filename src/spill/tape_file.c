@@ -1,6 +1,7 @@
 /*
  * tape_file.c
- *	  The files of tapes: one process's own, without a name, or those of a set, by their numbers.
+ *	  The files of tapes: unnamed ones of one process, or numbered ones of a set
+ *	  that several processes share.
  */
 #include "postgres.h"
 
@@ -11,7 +12,7 @@
 #include "storage/bufmgr.h"
 #include "utils/wait_event.h"
 
-/* A file that is longer is of no use to other tapes: it only takes place. */
+/* Longer files are not kept for other tapes: they would only take space. */
 #define SPARE_MAX		(1024 * 1024)
 
 /* ---- opening and closing ---- */
@@ -69,7 +70,7 @@ sliced_tape_close(SlicedTape *tape)
 	tape->file = 0;
 }
 
-/* The first part of those to be read has been, or is of no use. */
+/* Remove the first part to be read: it has been read, or is not needed. */
 static void
 remove_part(SlicedTape *tape)
 {

@@ -44,7 +44,7 @@ sliced_document_read(SlicedDocument *doc, uint32 from, uint32 to)
 	if (to > doc->partial.size || to < from)
 		sliced_document_complain(doc);
 	ASAN_UNPOISON_MEMORY_REGION(copy + from, to - from);
-	/* the same, or what was asked for before and this */
+	/* the same bytes, or those of earlier calls and these */
 	if (from <= doc->partial.last.to && to >= doc->partial.last.from)
 	{
 		from = Min(from, doc->partial.last.from);

@@ -1,6 +1,6 @@
 /*
  * document.h
- *	  Documents in memory.  Bytes that nobody has asked for must not be looked at.
+ *	  Documents in memory.  A target must not look at bytes before it asks for them.
  */
 #ifndef FUZZ_DOCUMENT_H
 #define FUZZ_DOCUMENT_H
@@ -9,10 +9,10 @@
 
 #include "value/document.h"
 
-/* A document of these bytes, until the next call. */
+/* Make a document of these bytes.  It lasts until the next call. */
 extern SlicedDocument *document_make(const char *bytes, uint32 len);
 
-/* The result of a rope of that document must be these bytes. */
+/* Check that a rope of that document results in these bytes. */
 extern void document_check_rope(const SlicedRope *rope, const char *bytes, uint32 len);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * fuzz_array.c
- *	  Bytes that are taken for an array: elements are found, fetched and replaced, and whole arrays compared.
+ *	  Takes any bytes for an array: finds, fetches and replaces elements, and
+ *	  compares whole arrays.
  *
  * Links: toaster/array/elements toaster/array/splice toaster/array/difference store/rope value/common_runs value/anchors value/same_bytes
  */

@@ -1,7 +1,8 @@
 /*
  * fuzz_codec.c
- *	  Decompress anything; compress anything and get it back.  In half of the cases with
- *	  a dictionary, which is the input's end: any bytes.
+ *	  Decompresses any bytes; compresses any bytes and gets them back.
+ *
+ * Half of the cases have a dictionary, which is the end of the input.
  */
 #include "postgres.h"
 
@@ -29,7 +30,7 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 		uint32		part = len * (data[0] & 63) / 63;
 
 		dictionary = sliced_dictionary_make(input + len - part, part);
-		/* what is decompressed may be its own dictionary */
+		/* compressed bytes may be their own dictionary */
 		if (data[0] & 64)
 			len -= part;
 	}

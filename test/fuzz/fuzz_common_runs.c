@@ -1,7 +1,7 @@
 /*
  * fuzz_common_runs.c
- *	  What two values have in common: the new one is made of copies and other bytes, and
- *	  made again of what is found.
+ *	  Finds the runs that two values have in common.  The new value is made of
+ *	  copies and other bytes, and is made again of the runs that are found.
  *
  * Links: value/common_runs value/anchors value/same_bytes
  */
@@ -36,7 +36,7 @@ take(Input *in, int bytes)
 	return result;
 }
 
-/* Bytes that are like nothing, or repeat themselves, or are taken as they are. */
+/* Fill with noise, with bytes that repeat, or with bytes of the input. */
 static void
 fill(Input *in, char *to, uint32 len, uint32 how)
 {
@@ -108,7 +108,7 @@ check_runs(const Input *in, const SlicedOldBytes *old, bool between)
 		new_at = run->new_start + run->len;
 		shared += run->len;
 	}
-	/* what is equal is found, and nothing makes it take long */
+	/* equal bytes are found, and no input takes long */
 	if (shared != found.shared || found.work > 1000000 + 20 * (uint64) in->new_len ||
 		(in->new_len == in->old_len && in->readable == in->old_len && shared < in->new_len &&
 		 memcmp(in->old, in->new, in->new_len) == 0))
@@ -125,7 +125,7 @@ try_values(void *arg)
 	char	   *new;
 
 	make_values(in);
-	/* where it ends, so does its memory */
+	/* the value's memory ends where the value ends */
 	new = memcpy(palloc(in->new_len + (in->new_len == 0)), in->new, in->new_len);
 	pfree(in->new);
 	in->new = new;

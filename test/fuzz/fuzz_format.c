@@ -1,7 +1,9 @@
 /*
  * fuzz_format.c
- *	  Decode anything as a row, and a node if it is one, with its checksum made right so that the checks
- *	  behind it are reached; what is accepted can be encoded again.
+ *	  Decodes any bytes as a row, and as a node if the row is one.
+ *
+ * The checksum is made right, so that the checks behind it are reached.  Bytes that
+ * are accepted can be encoded again.
  */
 #include "postgres.h"
 
@@ -12,7 +14,7 @@
 
 int			LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 
-/* At the beginning, or if it is a tail behind the data. */
+/* The checksum is at the beginning, or behind the data of a tail. */
 static void
 correct_checksum(char *copy, uint32 len, uint32 objid, int32 seq)
 {
@@ -35,7 +37,7 @@ correct_checksum(char *copy, uint32 len, uint32 objid, int32 seq)
 	memcpy(copy + end - 5, &sum, sizeof(sum));
 }
 
-/* A node that can be decoded is the same when encoded again, but for the ways to write a run. */
+/* A decoded node is the same when encoded again, except for how runs are written. */
 static void
 node_again(const char *src, uint32 size, uint32 objid, uint32 borrowed)
 {

@@ -1,6 +1,7 @@
 /*
  * fuzz_jsonb.c
- *	  Bytes that are taken for jsonb: looked into, cut, and compared with others.
+ *	  Takes any bytes for jsonb: looks into it, cuts it, and compares it with
+ *	  another.
  *
  * Links: toaster/jsonb/tree toaster/jsonb/layout toaster/jsonb/difference toaster/jsonb/entries store/rope value/common_runs value/anchors value/same_bytes
  */
@@ -23,7 +24,7 @@ typedef struct Input
 	uint32		new_len;
 } Input;
 
-/* Look at everything, or as much as is worth it. */
+/* Look at everything, or at as much as the budget allows. */
 static void
 look(SlicedDocument *doc, uint32 at, int level, int *budget)
 {
@@ -92,7 +93,7 @@ try_difference(void *arg)
 	SlicedDocument *doc = document_make(in->old, in->old_len);
 	SlicedRope *rope;
 
-	/* whoever compares has read all of the old one */
+	/* the caller of a comparison has read all of the old one */
 	sliced_document_read(doc, 0, in->old_len);
 	rope = sliced_jsonb_difference(doc, in->new, in->new_len);
 	if (rope != NULL)

@@ -1,9 +1,9 @@
 /*
  * fuzz_jsonb_changes.c
- *	  Bytes that are taken for jsonb, changed by all functions that do so.
+ *	  Takes any bytes for jsonb, and calls all functions that change jsonb.
  *
- * What comes of it is described by ropes, whose bytes must be there.  If document and new
- * value are as core makes them, then so is the result.
+ * Ropes describe the results, and their bytes must be there.  If document and new
+ * value are as core makes them, the result must be so too.
  *
  * Links: toaster/jsonb/tree toaster/jsonb/edit toaster/jsonb/entries toaster/jsonb/difference toaster/jsonb/arguments toaster/jsonb/part toaster/jsonb/combine_functions toaster/jsonb/edit_functions store/rope value/common_runs value/anchors value/same_bytes
  */
@@ -28,7 +28,7 @@ int			LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 typedef struct Input
 {
 	int			what;
-	uint8		steps[MAX_NAMES];	/* which entry to go into, on each level */
+	uint8		steps[MAX_NAMES];	/* the entry to go into, on each level */
 	const char *old;
 	uint32		old_len;
 	const char *new;
@@ -36,7 +36,7 @@ typedef struct Input
 	bool		is_canonical;
 } Input;
 
-/* The path of the call, which the array that it gets stands for. */
+/* The path of the call; the array that it gets stands for it. */
 static Datum names[MAX_NAMES];
 static bool nulls[MAX_NAMES];
 static int	nnames;
@@ -44,7 +44,7 @@ static int	nnames;
 static SlicedDocument *doc;
 static Input *input;
 
-/* ---- as much of core ---- */
+/* ---- stand-ins for core ---- */
 
 #define CORE(function) \
 	Datum \
@@ -103,7 +103,7 @@ DatumGetEOHP(Datum datum)
 	return pointer.eohptr;
 }
 
-/* What is ours is fetched: in memory of just its length. */
+/* Fetch a value of ours into memory of exactly its length. */
 struct varlena *
 pg_detoast_datum(struct varlena *datum)
 {
@@ -132,7 +132,7 @@ text_to_cstring(const text *t)
 	return memcpy(result, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
 }
 
-/* Core's first argument is a constant in some majors, and no constant in others. */
+/* The first argument of core's functions is const in some majors only. */
 extern void deconstruct(void *array, Oid type, int len, bool byval, char align, Datum **values, bool **isnull,
 						int *n) __asm__("deconstruct_array");
 extern bool contains_nulls(void *array) __asm__("array_contains_nulls");
@@ -183,7 +183,7 @@ sliced_result_unchanged(FunctionCallInfo fcinfo)
 	return PG_GETARG_DATUM(0);
 }
 
-/* Is this as core makes it? */
+/* True if this is as core makes it. */
 static bool
 is_canonical(const char *container, uint32 len, int level)
 {
@@ -248,8 +248,8 @@ make_text(const char *bytes, uint32 len)
 }
 
 /*
- * Find a path by the input's steps; each is an entry of its container, or one that is not
- * there.  Returns what is at its end, as far as that is a container.
+ * Find a path by the input's steps.  Each step is an entry of its container, or one
+ * that is missing.  Returns what is at the path's end if that is a container.
  */
 static SlicedPlace
 find_path(const Input *in)
@@ -308,7 +308,7 @@ try_change(void *arg)
 	doc = document_make(in->old, in->old_len);
 	sliced_pointer_set(pointer, 1, 2, in->old_len);
 	part = find_path(in);
-	/* nothing has been read of it */
+	/* none of it has been read */
 	doc = document_make(in->old, in->old_len);
 	if (in->what & 64)
 		new = sliced_part_make(doc, &part);

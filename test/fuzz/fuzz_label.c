@@ -1,6 +1,6 @@
 /*
  * fuzz_label.c
- *	  Labels are whatever somebody has set, with another release perhaps.
+ *	  Parses any text as a label: a user may have set it with another release.
  *
  * Links: toaster/label base/settings
  */

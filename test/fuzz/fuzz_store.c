@@ -1,7 +1,7 @@
 /*
  * fuzz_store.c
- *	  Rows of a toast relation, any rows: values are read from them, whole and in parts,
- *	  their characters are counted, and they are verified.
+ *	  Takes any bytes for rows of a toast relation: reads values from them, whole
+ *	  and in parts, counts their characters, and verifies them.
  *
  * Links: tree/walk tree/names store/layout store/object store/kept store/slice store/cursor store/reader store/partial store/chars store/walk store/loaded store/dictionary
  */
@@ -183,7 +183,7 @@ hash_create(const char *tabname, long nelem, const HASHCTL *info, int flags)
 
 	table->keysize = info->keysize;
 	table->entrysize = info->entrysize;
-	/* a node is there once */
+	/* each node has one entry */
 	table->entries = palloc0(MAX_ROWS * table->entrysize);
 	return table;
 }
@@ -201,7 +201,7 @@ hash_search(HTAB *table, const void *key, HASHACTION action, bool *found)
 	return memcpy(table->entries + table->n++ * table->entrysize, key, table->keysize);
 }
 
-/* ---- nobody else is there ---- */
+/* ---- there are no other sessions ---- */
 
 Oid			MyDatabaseId;
 
@@ -231,7 +231,7 @@ TransactionIdIsCurrentTransactionId(TransactionId xid)
 
 int			old_snapshot_threshold = -1;
 
-/* ---- what is done ---- */
+/* ---- the operations ---- */
 
 static struct varatt_external
 pointer_of(uint32 size)
@@ -288,7 +288,7 @@ try_store(void *arg)
 				sliced_value_read(&relation, 1, in->offset, len, palloc(len));
 			break;
 		case 2:
-			/* here and there, then all; what is said to be there is at its place */
+			/* here and there, then all; after that nothing may be missing */
 			sliced_partial_init(&partial, CurrentMemoryContext, in->size);
 			sliced_partial_try_read(&partial, &ptr, in->offset, in->offset + len);
 			sliced_partial_try_read(&partial, &ptr, 0, Min(in->size, 10));
@@ -351,7 +351,7 @@ stored_bytes(Row *row, uint8 *codec, uint32 *len)
 	return row->data + before;
 }
 
-/* A slice that looks back at a dictionary names one that is there. */
+/* Make a slice that names a dictionary name one that exists. */
 static void
 correct_name(Row *row)
 {
@@ -390,7 +390,7 @@ by_place(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq ? 1 : 0;
 }
 
-/* Nothing changes but between inputs. */
+/* Relations change only between inputs. */
 void
 sliced_at_relation_change(SlicedRelationChanged changed)
 {

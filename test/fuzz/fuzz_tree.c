@@ -1,6 +1,7 @@
 /*
  * fuzz_tree.c
- *	  Any bytes as the nodes of a tree: it is read, changed, and read again.
+ *	  Takes any bytes for the nodes of a tree, which it reads, changes, and reads
+ *	  again.
  *
  * Links: tree/limbs tree/edits tree/trim tree/groups tree/isolate tree/change tree/walk
  */
@@ -35,7 +36,7 @@ damaged(void *arg, uint32 objid, int32 seq, SlicedDamage damage)
 	ereport(ERROR, errmsg("damaged"));
 }
 
-/* What the change has written, or a node of the input. */
+/* A node that the change has written, or a node of the input. */
 static SlicedDamage
 node(void *arg, uint32 objid, int32 seq, ItemPointer hint, char **copy, uint32 *size)
 {
@@ -74,7 +75,7 @@ slice(void *arg, uint32 objid, uint32 pos)
 {
 	uint32		start = pos - pos % SLICE;
 
-	/* some are not where they should be */
+	/* some slices are not where they should be */
 	if (pos % 61 == 7)
 		start -= Min(start, 20);
 	return (SlicedTreeSlice) {start, SLICE, SLICE / 2};
@@ -159,7 +160,7 @@ run(void *arg)
 
 		if (keep > 0)
 			runs[nruns++] = (SlicedTreeRun) {NULL, at, keep};
-		/* some of it as a list that has moved */
+		/* describe some of it as a moved list */
 		if (keep % 4 == 0 && keep > 0 && n >= 24)
 		{
 			SlicedTreeRun *run = &runs[nruns - 1];

@@ -16,7 +16,7 @@
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 
-/* More than this together is running away: no input is longer than 64 kB, or says more than 1 MB. */
+/* More memory is an error: no input is longer than 64 kB, or claims more than 1 MB. */
 #define ENOUGH	(256 * 1024 * 1024)
 
 typedef struct Chunk
@@ -158,7 +158,7 @@ check_stack_depth(void)
 {
 }
 
-/* Nobody asks what was counted. */
+/* No target reads the counters. */
 uint64 sliced_counts[SLICED_N_COUNTERS];
 
 instr_time
@@ -204,7 +204,7 @@ correct_checksum(char *row, uint32 len, uint32 objid, int32 seq)
 		memcpy(row, &sum, sizeof(sum));
 		return;
 	}
-	/* a tail has it behind its data */
+	/* a tail has its checksum behind its data */
 	while (end > 0 && row[end - 1] == 0)
 		end--;
 	if (end < SLICED_TAIL_OVERHEAD)

@@ -1,8 +1,9 @@
 /*
  * assert.c
- *	  What Assert() and ereport() call in a server, for programs without one.
+ *	  Stand-ins for what Assert() and ereport() call in a server, for programs
+ *	  without one.
  *
- * Later arguments, which say where, differ between majors.
+ * The later arguments, which give the place, differ between majors.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ ExceptionalCondition(const char *condition)
 	abort();
 }
 
-/* No test gets here; programs that do have functions of their own. */
+/* No test calls these; programs that do have functions of their own. */
 #define NOT_HERE(name) \
 	void		name(void); \
 	__attribute__((weak)) void name(void) { ExceptionalCondition(#name); }
@@ -28,11 +29,11 @@ NOT_HERE(errstart_cold)
 NOT_HERE(errmsg_internal)
 NOT_HERE(errfinish)
 
-/* Nobody interrupts. */
+/* These programs are never interrupted. */
 __attribute__((weak)) volatile sig_atomic_t InterruptPending;
 NOT_HERE(ProcessInterrupts)
 
-/* Nothing is huge. */
+/* These programs allocate nothing huge. */
 extern void *repalloc(void *pointer, size_t size);
 extern void *repalloc_huge(void *pointer, size_t size);
 

@@ -1,6 +1,6 @@
 /*
  * test_codec.c
- *	  What every codec promises, for every codec.
+ *	  Tests of every codec: that it does what codec.h says.
  */
 #include "postgres.h"
 
@@ -37,7 +37,7 @@ static const uint32 lengths[] = {
 	0, 1, 2, 31, 32, 33, 100, 1996, 4096, 8000, 65535, 65536, 65547, 65548, 69632, 131072, MAX_LEN
 };
 
-/* What was compressed comes back, whole or any prefix of it; it did pay. */
+/* Compressed bytes come back, whole or as any prefix; compressing did pay. */
 static void
 round_trip(void)
 {
@@ -74,7 +74,7 @@ round_trip(void)
 static void
 damage(void)
 {
-	/* Until 15.5 and 16.1 core's pglz may fetch what lies before its output. */
+	/* Core's pglz before 15.5 and 16.1 may read bytes before its output. */
 	bool		guarded = PG_VERSION_NUM >= 160001 ||
 		(PG_VERSION_NUM >= 150005 && PG_VERSION_NUM < 160000);
 
@@ -106,7 +106,7 @@ static char samples[N_SAMPLES * 300];
 static size_t sample_lengths[N_SAMPLES];
 static char trained[8192];
 
-/* A document like others, of other numbers. */
+/* A document like the others, but with other numbers. */
 static uint32
 document(char *dst)
 {
@@ -127,7 +127,10 @@ take_samples(void)
 	return len;
 }
 
-/* 0: made of samples, 1: text, 2: noise, 3: short, 4: what a dictionary begins with, and noise */
+/*
+ * 0: from samples, 1: text, 2: noise, 3: short, 4: a dictionary's beginning, then
+ * noise
+ */
 static SlicedDictionary *
 some_dictionary(int how)
 {
@@ -149,7 +152,7 @@ some_dictionary(int how)
 	return sliced_dictionary_make(trained, len);
 }
 
-/* Documents up to a length, one behind the other. */
+/* Documents one after the other, up to a length. */
 static void
 fill_with_documents(uint32 len)
 {
@@ -162,7 +165,7 @@ fill_with_documents(uint32 len)
 	}
 }
 
-/* What was compressed with a dictionary comes back with a copy of it. */
+/* Bytes that were compressed with a dictionary come back with a copy of it. */
 static void
 with_dictionary(void)
 {
@@ -187,7 +190,7 @@ with_dictionary(void)
 				fill_with_documents(len);
 				without = sliced_codec_try(id, raw, len, packed, 3, NULL);
 				n = sliced_codec_try(id, raw, len, packed, l % 2 ? 3 : 9, dictionary);
-				/* it is worth it where slices are short and like the samples */
+				/* a dictionary pays where slices are short and like the samples */
 				if (how == 0 && len > 1000 && len <= 4096)
 					check(n > 0 && n < (without > 0 ? without : len) * 9 / 10);
 				if (n == 0)
@@ -210,12 +213,12 @@ with_dictionary(void)
 		sliced_dictionary_free(copy);
 	}
 	check(!sliced_codec_get(SLICED_CODEC_PGLZ)->has_dictionaries);
-	/* hardly anything: damaged rows may say so */
+	/* tiny dictionaries: damaged rows may name such */
 	for (uint32 len = 0; len < 9; len++)
 		sliced_dictionary_free(sliced_dictionary_make(trained, len));
 }
 
-/* Damaged bytes, another dictionary or none: within bounds. */
+/* Damaged bytes, another dictionary or none: decompressing stays within bounds. */
 static void
 damage_with_dictionary(void)
 {
@@ -244,7 +247,7 @@ damage_with_dictionary(void)
 		memset(output, '#', want + 1);
 		sliced_codec_get(id)->decompress(input, n, output, want, len, other);
 		check(output[want] == '#');
-		/* what comes next does not suffer */
+		/* the next call does not suffer */
 		fill_with_documents(3000);
 		n = sliced_codec_try(id, raw, 3000, packed, 3, one);
 		if (n > 0)
@@ -260,7 +263,7 @@ damage_with_dictionary(void)
 		sliced_dictionary_free(dictionaries[how + 1]);
 }
 
-/* Nothing to train on, too few of them, or nothing in common: there is no dictionary. */
+/* No dictionary comes of no samples, too few, or samples with nothing in common. */
 static void
 training(void)
 {
@@ -305,7 +308,7 @@ unknown_codecs(void)
 	check(sliced_codec_try(SLICED_CODEC_NONE, raw, 1000, packed, 3, NULL) == 0);
 }
 
-/* A slice is never larger than readers believe it can be. */
+/* No slice is larger than readers expect. */
 static void
 slice_sizes(void)
 {

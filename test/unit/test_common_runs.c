@@ -1,7 +1,7 @@
 /*
  * test_common_runs.c
- *	  What two values have in common: whether it is right, how much of it is found,
- *	  and what that costs at most.
+ *	  Tests of the runs that two values have in common: whether they are right, how
+ *	  much is found, and what that costs at most.
  */
 #include "postgres.h"
 
@@ -71,7 +71,7 @@ make_old(void (*fill) (char *to, uint32 len), uint32 len)
 	fill(old_value, len);
 }
 
-/* What ends a run of copied bytes: it counts if it is long enough. */
+/* End a run of copied bytes: it counts if it is long enough. */
 static void
 end_run(void)
 {
@@ -134,7 +134,7 @@ look(bool in_memory)
 		shared += run->len;
 	}
 	check(shared == found.shared);
-	/* the budget may be used up by half again: what is begun is finished */
+	/* half of the budget more may be used: a step that was begun is finished */
 	budget = 16384 + new_len / 8 + 3 * (uint64) shared + 3 * Min(256 * 1024, new_len);
 	check(found.work <= budget + budget / 2 + 2 * SLICED_COMPARE_STEP);
 	if (found.runs != NULL)
@@ -143,7 +143,7 @@ look(bool in_memory)
 	return shared;
 }
 
-/* Almost all of what was copied must be found: 'lost' is in thousandths of the value. */
+/* Almost all copied bytes must be found; 'lost' is in thousandths of the value. */
 static void
 expect(const char *what, uint32 lost)
 {
@@ -190,7 +190,7 @@ some_edits(void)
 		for (int l = 0; l < lengthof(lengths); l++)
 			for (uint32 n = 1; n <= 100; n = n == 1 ? 2 : n * 50)
 			{
-				/* more often than every 150 bytes there is little to be shared */
+				/* with an edit every 150 bytes, or more, there is little to share */
 				if (lengths[l] / n < 150)
 					continue;
 				make_old(contents[c], lengths[l]);
@@ -236,7 +236,7 @@ some_lines(void)
 	}
 }
 
-/* What is far off is found by samples, unless those are tiny. */
+/* Samples find what is far off, unless they are tiny. */
 static void
 large_changes(void)
 {
@@ -245,7 +245,7 @@ large_changes(void)
 	for (int c = 0; c < lengthof(contents); c++)
 		for (uint32 len = 300000; len <= 10 * MB; len *= 5)
 		{
-			/* twice as much in one place, and an edit on either side */
+			/* one place has twice as much, with an edit on either side */
 			make_old(contents[c], len);
 			copy(0, 5000);
 			add(fill_noise, 3);
@@ -310,7 +310,7 @@ damage(void)
 		look(false);
 }
 
-/* ---- contents that are made to take long ---- */
+/* ---- contents that are meant to take long ---- */
 
 static uint32 period = 1;
 
@@ -327,7 +327,7 @@ adversaries(void)
 	static const uint32 periods[] = {1, 2, 7, 16, 64, 100, 1000};
 	static const uint32 distances[] = {9, 17, 33, 65, 127, 129, 200};
 
-	/* nothing in common: little is looked at */
+	/* nothing in common: the search looks at little */
 	for (int l = 0; l < lengthof(lengths); l++)
 	{
 		make_old(fill_noise, lengths[l]);
@@ -363,7 +363,7 @@ adversaries(void)
 			look(true);
 		}
 
-	/* windows that are the same everywhere, in values that are not */
+	/* windows that are the same everywhere, in values that differ */
 	make_old(fill_noise, MB);
 	add(fill_noise, MB);
 	for (uint32 i = 0; i + 16 <= MB; i += 32)

@@ -30,7 +30,7 @@ slice_row(uint32 len)
 	return row;
 }
 
-/* A head with a root, whose bytes only a decoder of nodes looks at. */
+/* A head with a root.  Only a decoder of nodes looks at the root's bytes. */
 static SlicedRow
 root_row(uint16 root_size)
 {
@@ -114,7 +114,7 @@ tail_row(uint32 len, uint32 capacity)
 	return row;
 }
 
-/* A tail that grows differs only behind what it had. */
+/* A tail that grows changes only after its old bytes. */
 static void
 tails(void)
 {
@@ -199,7 +199,7 @@ damage(void)
 	damage_row_at(node_row(301), -2);
 }
 
-/* Write what no encoder would, with a good checksum. */
+/* Write a row that no encoder would, with a good checksum. */
 static SlicedDamage
 decode_forged(SlicedRow row, int32 seq)
 {
@@ -310,7 +310,7 @@ named_dictionaries(void)
 	check(decode_forged(row, 5) == SLICED_SLICE_LENGTH_IMPOSSIBLE);
 	row.payload_len = row.storedlen = 9;
 	check(decode_forged(row, 5) == SLICED_SOUND);
-	/* in more than one row, the first may have less than the name */
+	/* the first of several rows may have less than the name */
 	row.parts = 1;
 	row.payload_len = 3;
 	check(decode_forged(row, 5) == SLICED_SOUND);
@@ -333,7 +333,7 @@ entries(void)
 	check(memcmp(&back, &entry, sizeof(entry)) == 0);
 	for (uint32 len = 0; len <= sizeof(entry) + 1; len++)
 		check(sliced_entry_decode(&back, bytes, len) == (len == sizeof(entry) ? SLICED_SOUND : SLICED_ENTRY_IMPOSSIBLE));
-	/* no dictionary has no length, and the other way round */
+	/* an entry without a dictionary has no length, and one with a dictionary has */
 	entry.id = 0;
 	check(sliced_entry_decode(&back, (char *) &entry, sizeof(entry)) == SLICED_ENTRY_IMPOSSIBLE);
 	entry.len = 0;
@@ -352,12 +352,12 @@ entries(void)
 	row.rawlen = 1000;
 	check(decode_forged(row, 5) == SLICED_ENTRY_IMPOSSIBLE);
 
-	/* of all columns, in the order of columns */
+	/* entries of all columns, in the order of columns */
 	check(sliced_entry_seq(MaxHeapAttributeNumber, SLICED_ENTRIES - 1) > 0);
 	check(sliced_entry_seq(1, SLICED_ENTRIES - 1) < sliced_entry_seq(2, 0));
 }
 
-/* Whatever can be wrong has a name of its own. */
+/* Every kind of damage has a text of its own. */
 static void
 damage_texts(void)
 {
@@ -369,7 +369,7 @@ damage_texts(void)
 	}
 }
 
-/* Heads and nodes that cannot be, with a good checksum. */
+/* Impossible heads and nodes, with a good checksum. */
 static void
 forged_roots(void)
 {
@@ -403,7 +403,7 @@ forged_roots(void)
 	row.own = SLICED_OWN_START;
 	check(decode_forged(row, -1) == SLICED_NODE_IMPOSSIBLE);
 
-	/* a root that is longer than the row, or cut off with it; flags of another release */
+	/* a root longer than its row, or cut off with it; flags of another release */
 	row = root_row(50);
 	for (int change = 0; change < 3; change++)
 	{
@@ -527,7 +527,7 @@ nodes(void)
 	check(sliced_node_size(&back, OBJECT) == size);
 	sliced_node_free(&back);
 
-	/* what is left of it: all items are there, or it is damaged */
+	/* each prefix of it has fewer items, or is damaged */
 	for (uint32 n = 0; n < size; n++)
 		if (sliced_node_decode(&back, buf, n, OBJECT, 0) == SLICED_SOUND)
 		{
@@ -546,7 +546,7 @@ nodes(void)
 	sliced_node_free(&back);
 }
 
-/* Are these bytes a node of object 10? */
+/* Decode these bytes as a node of object 10. */
 static SlicedDamage
 decode_node(const char *bytes, uint32 size)
 {
@@ -599,20 +599,20 @@ forged_nodes(void)
 	check(!IS_NODE("\x02" "\x04\x00\x02\x05" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x03\x00\x02\x05" "\x16\x00\x00"));
 
-	/* nodes: -2 and below, of a height that can be */
+	/* nodes: -2 and below, of a possible height */
 	check(IS_NODE("\x02" "\x01\x00\x03\x05\x00" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x01\x00\x01\x05\x00" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x01\x00\x02\x05\x00" "\x16\x00\x00"));
 	check(IS_NODE("\x02" "\x41\x00\x03\x05" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x45\x00\x03\x05" "\x16\x00\x00"));
 
-	/* extents with a hint, which is one */
+	/* extents with a hint, which must be a valid one */
 	check(IS_NODE("\x02" "\x03\x00\x02\x05\x01\x07" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x03\x00\x02\x05\x00" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x03\x00\x02\x05\x81\x10\x07" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x07\x00\x02\x05\x01\x07" "\x16\x00\x00"));
 
-	/* hints: of height 0 only, any block, an offset that can be */
+	/* hints: of height 0 only, any block, a possible offset */
 	check(IS_NODE("\x02" "\x01\x00\x03\x05\x01\xff\xff\xff\xff\x0f" "\x16\x00\x00"));
 	check(IS_NODE("\x02" "\x01\x00\x03\x05\x80\x10\x00" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x01\x00\x03\x05\x81\x10\x00" "\x16\x00\x00"));
@@ -629,7 +629,7 @@ forged_nodes(void)
 	check(!IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x01" "\x05\x1f\x00"));
 	check(!IS_NODE("\x02" "\x00\x00\x02\x08" "\x23\x00\x00" "\x05\x1f"));
 
-	/* an owner has an extent to own, which nobody need have a run of */
+	/* an owner has an extent to own, but needs no run of it */
 	check(!IS_NODE("\x01" "\x0cxyz"));
 	check(!IS_NODE("\x03" "\x01\x00\x03\x05\x00" "\x16\x00\x00"));
 	check(IS_NODE("\x03" "\x00\x00\x02\x05" "\x16\x00\x00"));
@@ -637,13 +637,13 @@ forged_nodes(void)
 	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x0cxyz"));
 	check(!IS_NODE("\x02" "\x02" "\x16\x00\x00"));
 
-	/* all together are too long for a value */
+	/* all together too long for a value */
 	check(!IS_NODE("\x04" "\x01\x00\x03\xff\xff\xff\xff\x07\x00" "\x01\x00\x05\xff\xff\xff\xff\x07\x00"
 				   "\xfe\xff\xff\xff\x0f\x00\x00" "\xfe\xff\xff\xff\x0f\x01\x00"
 				   "\xfd\xff\xff\xff\x0f\x00"));
 }
 
-/* Cutting ends, never makes a row too large, and is not wasteful. */
+/* Cutting ends, never makes a row too large, and wastes little. */
 static void
 cutting(void)
 {
@@ -685,7 +685,7 @@ checksums(void)
 	for (int i = 0; i < 100; i++)
 		buf[i] = i;
 	check(sliced_checksum(buf, 100, 12345) == 0xF0E643FF);
-	/* alignment does not matter */
+	/* alignment makes no difference */
 	memmove(buf + 1, buf, 100);
 	check(sliced_checksum(buf + 1, 100, 12345) == 0xF0E643FF);
 }

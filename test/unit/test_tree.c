@@ -1,9 +1,9 @@
 /*
  * test_tree.c
- *	  Trees of edits: random changes against a plain copy of the value.
+ *	  Tests trees of edits: random changes, compared with a plain copy of the value.
  *
- * The store is in memory.  After each change the value must be what it should be, and
- * each row must have one owner: what the tree names is what is there.
+ * The store is in memory.  After each change the value must be equal to the copy, and
+ * each row must have one owner: the tree names exactly the rows that are there.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 
 #define MAX_ROWS	200000
 
-/* In the server a change has a memory context. */
+/* No leak check: in the server a change has a memory context. */
 const char *__asan_default_options(void);
 
 const char *
@@ -78,7 +78,7 @@ store_node(void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes, u
 {
 	Row		   *r = find(SLICED_CHILD_NODE, objid, seq);
 
-	/* parents know where it is, or do not know */
+	/* a parent's hint is right, or invalid */
 	check(!ItemPointerIsValid(hint) || memcmp(hint, &r->place, sizeof(r->place)) == 0);
 	known += ItemPointerIsValid(hint);
 	*hint = r->place;
@@ -130,13 +130,13 @@ add_row(SlicedChildKind kind, uint32 objid, int32 seq, uint32 len, const char *b
 
 	Assert(nrows < MAX_ROWS);
 	rows[nrows] = (Row) {kind, objid, seq, len, size, malloc(size + 1)};
-	/* a macro that looks at its arguments twice */
+	/* ItemPointerSet() is a macro that evaluates its arguments twice */
 	block = rnd(100000);
 	ItemPointerSet(&rows[nrows].place, block, 1 + nrows % 200);
 	memcpy(rows[nrows++].bytes, bytes, size);
 }
 
-/* WAL of a row, about: heap and index, a page's worth at most each. */
+/* Estimated WAL of a row: heap and index, at most a page's worth each. */
 static uint32
 wal_of(SlicedChildKind kind, uint32 size)
 {
@@ -159,7 +159,7 @@ add_extent(uint32 objid, uint32 seq, const char *bytes, uint32 len)
 	return wal;
 }
 
-/* All rows with these names must be there. */
+/* Drop the rows with these names, which must all be there. */
 static uint32
 drop_rows(const SlicedTreeName *name)
 {
@@ -226,8 +226,8 @@ value_make(Value *v, uint32 len)
 }
 
 /*
- * The same, of a document that is cut: all that is short together, 'short_len' bytes, and
- * 'nlong' long values between.
+ * The same for a document that is cut: all short values together, 'short_len' bytes,
+ * with 'nlong' long values between them.
  */
 static void
 value_make_cut(Value *v, uint32 short_len, int nlong, uint32 long_len)
@@ -280,7 +280,7 @@ value_free(Value *v)
 	nrows = 0;
 }
 
-/* Is it what it should be? */
+/* Check that the value is equal to the copy. */
 static void
 value_check(const Value *v, uint32 start, uint32 len)
 {
@@ -346,7 +346,7 @@ look_at(const char *bytes, uint32 size, uint32 objid, uint32 borrowed, int depth
 		}
 		else
 		{
-			/* it ends where a slice does */
+			/* it ends where a slice ends */
 			r = find(c->kind, c->objid, c->seq + c->len - 1);
 			check((uint32) r->seq + r->len == c->seq + c->len);
 			check(!node.owns || i > 0 || find(c->kind, c->objid, c->seq)->len == c->len);
@@ -365,7 +365,10 @@ add_name(void *arg, const SlicedTreeName *name)
 	s->nodes += name->kind == SLICED_CHILD_NODE;
 }
 
-/* Names are unique, so if all that is named is there and sums are equal nothing has two owners or none. */
+/*
+ * Names are unique.  So if all named rows are there, and the sums are equal, each row
+ * has exactly one owner.
+ */
 static Shape
 owners_check(const Value *v)
 {
@@ -417,7 +420,7 @@ value_change(Value *v, const SlicedTreeLimits *limits, const SlicedTreeRun *runs
 		stored_anew++;
 		return len;
 	}
-	/* the head: new, and the old one deleted; the row's own update is not counted */
+	/* the head: new, and the old one deleted; we do not count the row's own update */
 	wal = change.root_size + 32 + 130 + 60;
 	for (int i = 0; i < change.nwrites; i++)
 	{
@@ -443,7 +446,7 @@ value_change(Value *v, const SlicedTreeLimits *limits, const SlicedTreeRun *runs
 	return wal;
 }
 
-/* Put 'n' new bytes in the place of 'old' ones. */
+/* Replace 'old' bytes by 'n' new ones. */
 static uint32
 value_splice(Value *v, const SlicedTreeLimits *limits, uint32 at, uint32 old, uint32 n)
 {
@@ -550,7 +553,7 @@ changes_at_one_place(void)
 	stored_anew = 0;
 }
 
-/* Many edits in one change, of which some go back. */
+/* Many edits in one change; some of them are undone. */
 static void
 many_edits(void)
 {
@@ -594,7 +597,10 @@ many_edits(void)
 	}
 }
 
-/* A byte in each line of a long value: what that takes grows with its length, not with the square of it. */
+/*
+ * Edit each line of a long value: the cost grows with its length, not with its
+ * square.
+ */
 static void
 many_edits_of_long_value(void)
 {
@@ -674,7 +680,7 @@ list_end(const List *list, uint32 n)
 	return end;
 }
 
-/* A value of some bytes, the list, and others. */
+/* A value of some bytes, the list, and other bytes. */
 static void
 list_value_make(Value *v, List *list, uint32 n, uint32 behind)
 {
@@ -686,7 +692,9 @@ list_value_make(Value *v, List *list, uint32 n, uint32 behind)
 	add_extent(v->id, 0, v->bytes, v->len);
 }
 
-/* Describe words of the list by those that were at byte 'old' of the value where they are the same. */
+/*
+ * Describe the list's words as runs of those at byte 'old' of the value, where equal.
+ */
 static int
 list_runs(const Value *v, SlicedTreeRun *runs, const char *words, uint32 len, uint32 old)
 {
@@ -708,8 +716,8 @@ list_runs(const Value *v, SlicedTreeRun *runs, const char *words, uint32 len, ui
 }
 
 /*
- * Change some words, and now and then something behind the list.  What is behind them in it
- * moves as one, or word by word.
+ * Change some words, and now and then something after the list.  The words behind the
+ * change move as one run, or word by word.
  */
 static uint32
 list_change(Value *v, const SlicedTreeLimits *limits, List *list, uint32 at, uint32 old, uint32 new,
@@ -747,7 +755,7 @@ list_change(Value *v, const SlicedTreeLimits *limits, List *list, uint32 at, uin
 	return value_change(v, limits, runs, nruns);
 }
 
-/* A value gets longer and another one shorter: the end that is in a word between them stays. */
+/* One value gets longer and another shorter: the end in a word between them stays. */
 static void
 list_change_two(Value *v, List *list)
 {
@@ -808,7 +816,7 @@ lists_move(void)
 	}
 }
 
-/* It costs the same wherever it is, and how long it is does not matter. */
+/* The cost depends neither on the place of the change nor on the list's length. */
 static void
 lists_move_cheaply(void)
 {
@@ -832,7 +840,10 @@ lists_move_cheaply(void)
 	value_free(&v);
 }
 
-/* Slices of which nothing is needed go, and those of which little is are copied. */
+/*
+ * Slices that are no longer needed go.  If little of a slice is needed, that is
+ * copied.
+ */
 static void
 gaps_are_freed(void)
 {
@@ -864,7 +875,7 @@ slices_wear_out(void)
 	value_free(&v);
 }
 
-/* Edits of a slice go to leaves, also where short slices between them have edits of their own. */
+/* Edits of a slice go to leaves, even where short slices between have edits. */
 static void
 owners_stay_short(void)
 {
@@ -888,7 +899,7 @@ owners_stay_short(void)
 	value_free(&v);
 }
 
-/* What lies between long values is written anew without them. */
+/* The bytes between long values are written anew without these. */
 static void
 long_values_stay(void)
 {
@@ -933,7 +944,7 @@ values_grow(void)
 	value_free(&v);
 }
 
-/* Only what the last change of a node has written has an unknown place there. */
+/* A node has unknown places only of what its last change has written. */
 static void
 places_are_known(void)
 {
@@ -952,7 +963,7 @@ places_are_known(void)
 	value_free(&v);
 }
 
-/* Bytes of WAL for a change, at most, with the limits that are meant for use. */
+/* Bytes of WAL for a change, on average at most, with the limits for real use. */
 static void
 changes_are_cheap(void)
 {
