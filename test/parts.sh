@@ -18,7 +18,7 @@ parts_take() {
         [ -z "${only[$name]:-}" ] || return 0
         seconds=$((seconds + ${part_seconds[$name]:-0}))
     done
-    [ $seconds -lt 60 ] || echo "# about $(((seconds + 30) / 60)) minutes ${to_go:-}"
+    [ $seconds -lt 60 ] || echo "# about $(((seconds + 30) / 60)) minutes${to_go:+ $to_go}"
 }
 
 # The checkout without what is made from it, as a tar file.

@@ -110,7 +110,7 @@ static void
 copy_dictionaries(SlicedReportTable *table)
 {
 	MemoryContext mcxt = CurrentMemoryContext;
-	char	   *sql = psprintf("SELECT \"column\", pg_size_pretty(bytes::int8), samples, trained_at::date, round(100 * saves)"
+	char	   *sql = psprintf("SELECT col, pg_size_pretty(bytes::int8), samples, trained_at::date, round(100 * saves)"
 							   " FROM sliced_functions.table_dictionaries(%u) WHERE in_use ORDER BY 1", table->relid);
 
 	if (SPI_connect() != SPI_OK_CONNECT || SPI_execute(sql, true, 0) != SPI_OK_SELECT)

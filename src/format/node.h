@@ -15,8 +15,8 @@
  *	child	| height << 2 | kind | id, folded: the node's object minus the child's | seq, folded | length |
  *			and of a node of height 0 a hint where its row may be, | offset | block |, or | 0 |.
  *			An extent that has a hint, of its first row, is of kind 3: | offset | block |.
- *			A borrowed child is | kind | alone.  The height of a node that has nodes below it
- *			which do not borrow is one more than theirs at most, of others it is 0
+ *			A borrowed child is | kind | alone.  A node that has nodes among its children is
+ *			higher than these; other nodes mostly have height 0
  *	item	| length << 2 | kind | ...
  *
  *	BYTES	length bytes follow

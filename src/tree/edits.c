@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "tree/edits.h"
 
 /* ---- the bytes of a node that is in memory ---- */
@@ -184,6 +185,7 @@ limb_add_flat(Tree *t, Limb *limb, Limb *from, uint32 start, uint32 len, const B
 		uint32		n = Min(len, item->len - skip);
 		Branch	   *b = item->branch;
 
+		CHECK_FOR_INTERRUPTS();
 		start -= skip;
 		len -= n;
 		if (n == 0)
@@ -402,6 +404,7 @@ limb_apply(Tree *t, Limb *limb, const LimbItem *edits, int nedits, const Branch 
 		uint32		start = edits[i].start;
 		uint32		left = edits[i].len;
 
+		CHECK_FOR_INTERRUPTS();
 		if (edits[i].branch != self)
 		{
 			limb_add(limb, &edits[i]);

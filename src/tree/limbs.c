@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "tree/limbs.h"
 #include "tree/seen.h"
 
@@ -405,6 +406,7 @@ name_new(Naming *n, Limb *limb)
 
 		if (b == NULL || !b->is_new || b->objid != 0)
 			continue;
+		CHECK_FOR_INTERRUPTS();
 		if (b->kind == SLICED_CHILD_NODE)
 		{
 			b->len = b->limb->len;
@@ -440,6 +442,7 @@ tree_finish(Tree *t, Limb *root, SlicedTreeChange *change)
 	/* loading a dropped node makes branches of its children */
 	for (Branch *b = t->branches; b != NULL; b = b->next)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (b->reached || b->is_new || b->divided ||
 			(b->kind == SLICED_CHILD_NODE && !sliced_seen_first(seen, b->objid, b->seq)))
 			continue;

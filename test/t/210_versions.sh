@@ -67,7 +67,8 @@ PGS_BINDIR=$PGS_TREE$("$PG_CONFIG" --bindir)
 
 lost='CREATE FUNCTION sliced_functions.text_right(text, int) RETURNS text
 AS $$MODULE_PATHNAME$$, $$sliced_text_right$$
-LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION sliced_functions.text_right(text, int) IS $$in plans, for values stored as slices: right() of core$$;'
 changed='ALTER FUNCTION sliced_functions.text_length(text) IMMUTABLE;'
 comment='COMMENT ON FUNCTION sliced.inspect(anyelement) IS $$the slices that a value consists of$$;'
 privilege='GRANT SELECT ON sliced.toasters TO PUBLIC;'
@@ -75,6 +76,7 @@ privilege='GRANT SELECT ON sliced.toasters TO PUBLIC;'
 # earlier VERSION STATEMENT...: a version that lacks all of these, and an update that has these.
 earlier() {
     sed -e '/^CREATE FUNCTION sliced_functions.text_right/,/;$/d' \
+        -e '/^COMMENT ON FUNCTION sliced_functions.text_right/,/;$/d' \
         -e '/^CREATE FUNCTION sliced_functions.text_length/,/;$/s/IMMUTABLE/STABLE/' \
         -e '/^COMMENT ON FUNCTION sliced.inspect/,/;$/d' \
         -e '/^GRANT SELECT ON sliced.toasters/d' "$extensions/pg_sliced--$newest.sql" >"$extensions/pg_sliced--$1.sql"

@@ -26,7 +26,7 @@ near() {
 topics() { sql -c "SELECT string_agg(topic, ', ' ORDER BY topic COLLATE \"C\") FROM sliced.advise('$1')"; }
 
 # ---- temporary files, once there were many ----
-about_files() { sql -c "SELECT \"table\" IS NULL, bytes_now > 1024 ^ 3, sql FROM sliced.advise() WHERE topic = 'temporary files'" 2>/dev/null; }
+about_files() { sql -c "SELECT rel IS NULL, bytes_now > 1024 ^ 3, sql FROM sliced.advise() WHERE topic = 'temporary files'" 2>/dev/null; }
 is "$(about_files)" "" "there were few temporary files"
 sql -c "SET work_mem = '64kB'; WITH c AS MATERIALIZED (SELECT repeat(i::text, 1000000) AS w FROM generate_series(100, 480) i) SELECT count(length(w)) FROM c" >/dev/null
 until [ "$(sql -c "SELECT temp_bytes > 1024 ^ 3 FROM pg_stat_database WHERE datname = 'postgres'")" = t ]; do sleep 0.1; done
@@ -38,7 +38,7 @@ sql -c 'ALTER DATABASE postgres RESET ALL'
 # ---- each choice comes true ----
 while read -r table dictionaries; do
     sql -F ' ' -c "SELECT codec, coalesce(level, 0), dictionary, coalesce(toast_tuple_target, 0), stored_bytes
-        FROM sliced.estimate('$table') WHERE \"column\" IS NULL AND codec IS NOT NULL" </dev/null >"$PGS_TMP/choices"
+        FROM sliced.estimate('$table') WHERE col IS NULL AND codec IS NOT NULL" </dev/null >"$PGS_TMP/choices"
     is "$(grep -c ' t ' "$PGS_TMP/choices")" "$dictionaries" "$table: choices with a dictionary"
     while read -r codec level dictionary target said; do
         options="compression=$codec"
@@ -74,7 +74,7 @@ is "$(topics random)" leave "nothing to compress"
 is "$(topics numbers)" leave "nothing that is long"
 is "$(topics nothing)" leave "an empty table"
 is "$(topics no_values)" leave "a table without a toast relation"
-is "$(sql -c "SELECT \"table\", topic FROM sliced.advise('parts') ORDER BY 1")" $'parts1|storage\nparts2|storage' "partitions"
+is "$(sql -c "SELECT rel, topic FROM sliced.advise('parts') ORDER BY 1")" $'parts1|storage\nparts2|storage' "partitions"
 
 # much that is empty, and what heap has left
 is "$(sql -c "SELECT topic, bytes_then BETWEEN bytes_now / 5 AND bytes_now / 3 FROM sliced.advise('holes') WHERE topic = 'space'")" 'space|t' "much of it is empty"
@@ -86,7 +86,7 @@ is "$(sql -c "SELECT topic, sql FROM sliced.advise('adopted') WHERE topic = 'con
 sql -c "CALL sliced.convert('adopted')" 2>/dev/null
 is "$(topics adopted | grep -c convert)" 0 "none after convert()"
 
-tables=$(sql -c "SELECT DISTINCT \"table\" FROM sliced.advise() WHERE topic IN ('storage', 'short rows') ORDER BY 1")
+tables=$(sql -c "SELECT DISTINCT rel FROM sliced.advise() WHERE topic IN ('storage', 'short rows') ORDER BY 1")
 is "$(grep -cE '^(documents|short|logs|long|mixed|seen|parts1|parts2)$' <<<"$tables")" 8 "advice for all tables"
 for table in $tables; do
     before=$(sql -c "SELECT md5(string_agg(t::text, ',' ORDER BY id)) FROM $table t")
@@ -132,17 +132,17 @@ if $has_statements; then
         SET search_path = nowhere;
         SELECT pg_catalog.count(*) FROM public.asked;
 END
-    is "$(sql -c "SELECT \"column\", substring(advice FROM '^[^,]*, [0-9]+ have changed') FROM sliced.advise('asked') WHERE topic = 'parts' ORDER BY 1")" \
+    is "$(sql -c "SELECT col, substring(advice FROM '^[^,]*, [0-9]+ have changed') FROM sliced.advise('asked') WHERE topic = 'parts' ORDER BY 1")" \
         $'a|1 calls of statements have read parts of values, 1 have changed\ndoc|3 calls of statements have read parts of values, 3 have changed' "who reads or changes parts"
-    is "$(sql -c "SELECT substring(advice FROM 'most of the time: (.{60})') FROM sliced.advise('asked') WHERE topic = 'parts' AND \"column\" = 'doc'")" \
+    is "$(sql -c "SELECT substring(advice FROM 'most of the time: (.{60})') FROM sliced.advise('asked') WHERE topic = 'parts' AND col = 'doc'")" \
         'UPDATE asked             SET doc = jsonb_set(doc, $1, to_jso' "the statement that took most time"
-    is "$(sql -c "SELECT \"table\", \"column\", substring(advice FROM '^[^,]*, [0-9]+ have changed') FROM sliced.advise('below') WHERE topic = 'parts'")" \
+    is "$(sql -c "SELECT rel, col, substring(advice FROM '^[^,]*, [0-9]+ have changed') FROM sliced.advise('below') WHERE topic = 'parts'")" \
         'below1|doc|0 calls of statements have read parts of values, 1 have changed' "partitions, where statements name the table"
     # a statement that names what somebody has locked is left out, and nobody waits
     sql -c 'BEGIN' -c 'LOCK TABLE asked' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
     while [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE relation = 'asked'::regclass AND granted AND mode = 'AccessExclusiveLock'")" = 0 ]; do sleep 0.1; done
     is "$(sql -c "SELECT count(*) FROM sliced.advise('below') WHERE topic = 'parts'")" 1 "a locked table keeps nobody waiting"
-    is "$(sql -c "SELECT count(*) FROM sliced.advise() WHERE \"table\" = 'asked'::regclass" 2>&1 | tail -n 1)" 0 "nor when all are asked for"
+    is "$(sql -c "SELECT count(*) FROM sliced.advise() WHERE rel = 'asked'::regclass" 2>&1 | tail -n 1)" 0 "nor when all are asked for"
     sql -c "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'asked'::regclass" >/dev/null
     wait || true
 else
@@ -150,7 +150,7 @@ else
 fi
 
 # ---- damage, and time ----
-damaged() { sql -c "SELECT count(*) > 0 FROM sliced.advise() WHERE \"table\" = 'long'::regclass" 2>&1 | sed 's/value [0-9]*/value N/'; }
+damaged() { sql -c "SELECT count(*) > 0 FROM sliced.advise() WHERE rel = 'long'::regclass" 2>&1 | sed 's/value [0-9]*/value N/'; }
 file=$(sql -c "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE relname = 'long'")
 server_stop main
 as_user dd if=/dev/zero of="$PGDATA/$file" bs=8192 count=1 conv=notrunc status=none

@@ -51,7 +51,7 @@ is "$(grep -ciE '<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:' "$
 is "$(ask page '{e.tag for e in root.iter()} - set("html head meta title style body h1 h2 h3 p div span b i section pre table tr th td".split())')" \
     'set()' "no name became markup"
 is "$(ask page 'sorted(names("Where the space is", "th")[1:])')" \
-    "$(sql -c "SELECT DISTINCT 'public.' || \"table\"::text COLLATE \"C\" AS name FROM sliced.advise() ORDER BY name")" \
+    "$(sql -c "SELECT DISTINCT 'public.' || rel::text COLLATE \"C\" AS name FROM sliced.advise() ORDER BY name")" \
     "it has the tables that advise() speaks of"
 is "$(ask page "[c for c in names('What is in rows, and what is outside', 'span') if '<' in c]")" "<i>" "and columns"
 is "$(ask page 'len([e for e in root.iter("pre")]) > 5 and "leave" not in names("What to do", "span")')" True "there is advice"

@@ -215,7 +215,6 @@ compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old
 		sliced_rope_add_bytes(c->rope, (char *) new->container, new->len);
 		return;
 	}
-	CHECK_FOR_INTERRUPTS();
 	c->level++;
 
 	begin = getJsonbOffset(new->container, first);
@@ -230,6 +229,7 @@ compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old
 		uint32		number;
 		bool		found;
 
+		CHECK_FOR_INTERRUPTS();
 		if (first > 0)
 		{
 			JEntry		key = new->container->children[i];
