@@ -17,4 +17,4 @@ SELECT pg_describe_object(classid, objid, objsubid) FROM pg_depend
     WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
     AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_sliced')
     AND obj_description(objid, classid::regclass::name) IS NULL
-    AND pg_describe_object(classid, objid, objsubid) !~ '^type sliced.*\[\]$' ORDER BY 1;
+    AND NOT (classid = 'pg_type'::regclass AND (SELECT typrelid <> 0 OR typelem <> 0 FROM pg_type WHERE oid = objid)) ORDER BY 1;
