@@ -2,9 +2,9 @@
  * trial.h
  *	  Computes what rows would take if they were stored otherwise.
  *
- * Rows take the way of an insert, from the choice of which values stay in them to the
- * rows of the toast relation, with other settings for their columns.  We count the
- * result and forget it: nothing is written, anywhere.
+ * Each row goes through the code of an insert, with other settings for its columns:
+ * some values stay in the row, the others become rows of the toast relation.  We count
+ * the result and forget it, and write nothing.
  */
 #ifndef SLICED_LEARN_TRIAL_H
 #define SLICED_LEARN_TRIAL_H

@@ -6,8 +6,8 @@
  * table that it is a partition of, or any function, which may be a toaster's.
  * Entries go by the table's OID.  A session that changes a label invalidates the
  * table's relcache entry.  When a table from which others inherit is invalidated, we
- * forget all entries.  So a session need not know all of a table's partitions, some
- * of which it may not see yet.
+ * forget all entries.  So a session need not know a table's partitions, and may not
+ * see some of them yet.
  *
  * ALTER TABLE, VACUUM FULL and others write rows into a table that later takes the
  * place of another one.  The other table's labels count.
