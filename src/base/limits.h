@@ -326,9 +326,6 @@
  */
 #define SLICED_ARRAY_HINT_EACH		SLICED_LIMIT(128, 4)
 
-/* Bytes of elements that are looked up at once, where two arrays are compared. */
-#define SLICED_ARRAY_BLOCK			SLICED_LIMIT(64, 16)
-
 /* Documents in memory: how many, and how long together if there is more than one. */
 #define SLICED_DOCUMENTS			SLICED_LIMIT(8, 2)
 #define SLICED_DOCUMENTS_TOGETHER	SLICED_LIMIT(64 * 1024 * 1024, 4096)

@@ -17,6 +17,8 @@ sliced_rope_make(const struct varatt_external *base)
 	rope->base = *base;
 	rope->len = 0;
 	rope->nruns = 0;
+	rope->recent = 0;
+	rope->recent_at = 0;
 	rope->maxruns = 4;
 	rope->runs = palloc(rope->maxruns * sizeof(SlicedRun));
 	rope->maker = InvalidOid;
@@ -86,13 +88,33 @@ run_part(const SlicedRun *run, uint32 skip, uint32 len)
 	return part;
 }
 
+/*
+ * Returns the run that has byte 'start' of the rope, and where it begins.  Who goes
+ * through a rope asks for one byte after the other: the search begins where the last
+ * one ended.
+ */
+static int
+find_run(const SlicedRope *rope, uint32 start, uint32 *at)
+{
+	SlicedRope *found = unconstify(SlicedRope *, rope);
+
+	if (start < found->recent_at)
+		found->recent = found->recent_at = 0;
+	while (found->recent < rope->nruns && start - found->recent_at >= rope->runs[found->recent].len)
+		found->recent_at += rope->runs[found->recent++].len;
+	*at = found->recent_at;
+	return found->recent;
+}
+
 void
 sliced_rope_add_rope(SlicedRope *rope, const SlicedRope *other, uint32 start, uint32 len)
 {
-	uint32		at = 0;
+	uint32		at;
 
 	Assert((uint64) start + len <= other->len);
-	for (int i = 0; i < other->nruns && len > 0; i++)
+	if (len == 0)
+		return;
+	for (int i = find_run(other, start, &at); i < other->nruns && len > 0; i++)
 	{
 		const SlicedRun *run = &other->runs[i];
 
@@ -169,12 +191,12 @@ void
 sliced_rope_add_list(SlicedRope *rope, const char *bytes, uint32 len, const char *old,
 					 const SlicedList *list, const SlicedRope *other, uint32 start)
 {
-	uint32		at = 0;			/* of a run in 'other' */
+	uint32		at;				/* of a run in 'other' */
 	uint32		done = 0;		/* of the list */
 	uint32		end = list->end;
 	uint32		known = 0;		/* the word that 'end' is before */
 
-	for (int i = 0; i < other->nruns && done < len; at += other->runs[i++].len)
+	for (int i = find_run(other, start, &at); i < other->nruns && done < len; at += other->runs[i++].len)
 	{
 		const SlicedRun *run = &other->runs[i];
 		uint32		skip = start + done - at;
@@ -219,6 +241,8 @@ sliced_rope_copy(const SlicedRope *rope, MemoryContext mcxt)
 	char	   *bytes;
 
 	*copy = *rope;
+	copy->recent = 0;
+	copy->recent_at = 0;
 	copy->len = 0;
 	copy->nruns = 0;
 	copy->maxruns = rope->nruns;
@@ -306,14 +330,14 @@ static char *
 rope_read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len,
 					   uint32 *start)
 {
-	uint32		at = 0;
+	uint32		at;
 	uint32		end = 0;
 	uint64		needed = 0;
 	int			places = 0;
 	char	   *bytes;
 
 	*start = PG_UINT32_MAX;
-	for (int i = 0; i < rope->nruns && at < offset + len; at += rope->runs[i++].len)
+	for (int i = find_run(rope, offset, &at); i < rope->nruns && at < offset + len; at += rope->runs[i++].len)
 	{
 		const SlicedRun *run = &rope->runs[i];
 		uint32		from = Max(at, offset) - at;
@@ -336,11 +360,11 @@ rope_read_base_at_once(const SlicedRope *rope, Relation toastrel, uint32 offset,
 static void
 rope_read_runs(const SlicedRope *rope, Relation toastrel, uint32 offset, uint32 len, char *dest)
 {
-	uint32		at = 0;
+	uint32		at;
 	uint32		base_start;
 	char	   *base = rope_read_base_at_once(rope, toastrel, offset, len, &base_start);
 
-	for (int i = 0; i < rope->nruns && len > 0; i++)
+	for (int i = find_run(rope, offset, &at); i < rope->nruns && len > 0; i++)
 	{
 		const SlicedRun *run = &rope->runs[i];
 

@@ -34,6 +34,8 @@ struct SlicedRope
 	int			nruns;
 	int			maxruns;
 	SlicedRun  *runs;
+	int			recent;			/* the run that was looked for last, ... */
+	uint32		recent_at;		/* ... and where it begins */
 	Oid			maker;			/* the function that makes it, for error messages */
 };
 

@@ -240,7 +240,7 @@ fetch_bytes(SlicedDocument *doc, uint32 from, uint32 to)
 	if (sliced_stored_at(&stored, &doc->ptr))
 		sliced_partial_read(&doc->partial, &stored, from, to);
 	else
-		read_promise(doc, sliced_rope_at(&doc->ptr), from, to);
+		read_promise(doc, sliced_rope_to_read(&doc->ptr), from, to);
 }
 
 const char *

@@ -261,6 +261,14 @@ sliced_rope_at(const struct varatt_external *ptr)
 	return rope;
 }
 
+const SlicedRope *
+sliced_rope_to_read(const struct varatt_external *ptr)
+{
+	const Promise *promise = find_promise_at(ptr);
+
+	return rolled_back_base(promise) == NULL ? promise->rope : sliced_rope_at(ptr);
+}
+
 SlicedRope *
 sliced_rope_of(const struct varlena *datum)
 {

@@ -33,6 +33,12 @@ extern SlicedRope *sliced_rope_of(const struct varlena *datum);
 extern SlicedRope *sliced_rope_at(const struct varatt_external *ptr);
 
 /*
+ * The rope of a promise that is not stored, for a reader: no copy but where one must be
+ * made.
+ */
+extern const SlicedRope *sliced_rope_to_read(const struct varatt_external *ptr);
+
+/*
  * A pointer to the value that a datum points to, if that is a value of ours that
  * is stored.
  */

@@ -113,7 +113,7 @@ CALL costs('UPDATE elements SET a = a || n::int8 WHERE id = 1', 1400, 41);
 -- a whole array with a thousand elements changed
 UPDATE elements SET a = (SELECT array_agg(CASE WHEN o % 1000 = 7 THEN -1 ELSE e END ORDER BY o) FROM sent, unnest(sent.a) WITH ORDINALITY u (e, o));
 UPDATE sent SET a = (SELECT array_agg(CASE WHEN o % 1000 = 77 THEN -1 ELSE e END ORDER BY o) FROM elements, unnest(elements.a) WITH ORDINALITY u (e, o));
-CALL costs('UPDATE elements SET a = sent.a FROM sent WHERE id = 1', 80000, 1);
+CALL costs('UPDATE elements SET a = sent.a FROM sent WHERE id = 1', 85000, 1);
 SELECT elements.a = sent.a AS same, elements.a[1077], elements.a[1007] FROM elements, sent;
 SELECT * FROM sliced.verify('elements');
 DROP TABLE elements, sent;

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "base/toaster.h"
-#include "toaster/array/difference.h"
 #include "toaster/array/subscripts.h"
 #include "utils/fmgroids.h"
 
@@ -24,7 +23,6 @@ static const SlicedSwap swaps[] = {
 
 static const SlicedToaster toaster = {
 	.api = SLICED_TOASTER_API,
-	.difference = sliced_array_difference,
 	.swaps = swaps,
 	.nswaps = lengthof(swaps),
 	.swap_subscript = sliced_array_swap_subscript
