@@ -46,8 +46,8 @@ as_user() {
     env -C "$PGS_TMP" HOME="$PGS_TMP" "$@"
 }
 
-# Make an installation in directory $1, as far as it goes without the
-# extension, and a directory for PGS_USER's files; sets the variables above.
+# Make an installation in directory $1, without the extension, and a directory
+# for PGS_USER's files; set the variables above.
 tree_make() {
     local bindir libdir sharedir checksums
     bindir=$("$PG_CONFIG" --bindir)

@@ -10,9 +10,9 @@
 # we do without lz4 and ICU (wheel.sh).
 other_majors=${PGS_MAJORS:-19 18 17 16}
 
-# What depends on the server, on most majors and on the newest one.  What has several
-# servers (tap, of which "same" and "upgrade" are parts) and PostgreSQL's own suites take
-# as long as all the rest.
+# What depends on the server, on most majors and on the newest one.  Tests with
+# several servers (tap, with its parts "same" and "upgrade") and PostgreSQL's own suites
+# take as long as all the rest.
 short_parts="tree unit regress contrib isolation same model upgrade"
 long_parts="tree unit regress contrib isolation model tap core"
 

@@ -3,7 +3,7 @@
 Each point dies in the first scenario that reaches it, the first time that it does or
 a late one (FULL=1: in every scenario, both), with its WAL
 
-  kill               as far as it happens to have been written
+  kill               written up to some earlier place
   kill-flushed       written up to there
   kill-checkpointed  written, and its pages as well
 """

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Row versions that VACUUM FULL keeps for a snapshot of the primary may be seen by
-# an older one of a standby, of which the primary has not been told.  Their values
-# must not go before replay has waited for that one.
+# VACUUM FULL keeps row versions for a snapshot of the primary.  An older snapshot of a
+# standby, unknown to the primary, may see them.  Their values must stay until replay
+# has waited for that snapshot.
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 

@@ -56,7 +56,7 @@ is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('gone', NULL, 
 files_go gone
 drop_slot gone
 
-# ---- an index that was replaced, of which VACUUM knows nothing, leads to other rows ----
+# ---- an index that was replaced, unknown to VACUUM, leads to other rows ----
 
 on pub -c 'CREATE TABLE r (id int PRIMARY KEY, v text) USING sliced' -c 'INSERT INTO r SELECT 1, dense(5000, 1)'
 for ((i = 0; i < 40; i++)); do echo "UPDATE r SET v = v || dense(300, $i);"; done | on pub

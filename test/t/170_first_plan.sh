@@ -36,7 +36,7 @@ END
 is "$(sql -c "PREPARE p AS SELECT substr(v, 500000, 10) FROM parted" -c "SELECT count(*) FROM pg_settings WHERE name = 'sliced.compression'")" \
     0 "the library is loaded late"
 
-# functions STATEMENT...: what reads v, as far as the plans that they print tell.
+# functions STATEMENT...: what reads v, by the plans that they print.
 functions() {
     local args=() statement
     for statement; do args+=(-c "$statement"); done

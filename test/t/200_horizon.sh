@@ -1,5 +1,5 @@
 #!/bin/bash
-# A transaction of another database keeps row versions for whoever has a snapshot,
+# A transaction of another database keeps row versions for sessions with a snapshot,
 # but not for VACUUM of the toast relation.  Commands that take those versions
 # without their values get no errors, and nothing is lost.
 set -euo pipefail
@@ -9,7 +9,7 @@ server_start horizon autovacuum=off max_prepared_transactions=2
 sql -c 'CREATE EXTENSION pg_sliced' -c 'CREATE DATABASE other'
 sql -d other -c 'BEGIN' -c 'CREATE TABLE t ()' -c "PREPARE TRANSACTION 'old'"
 
-# old_versions AM: a table of which some versions have lost their values.
+# old_versions AM: a table with row versions that have lost their values.
 old_versions() {
     sql -c 'SET client_min_messages = error' -c 'DROP TABLE IF EXISTS t' \
         -c "CREATE TABLE t (id int PRIMARY KEY, n int, v text, j jsonb) USING $1" -c 'CREATE INDEX ON t (n)' -c 'CREATE INDEX t_v ON t (md5(v))' \

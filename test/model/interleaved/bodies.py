@@ -116,7 +116,7 @@ class Bodies:
                                 (1, "n := 1 / 0;"), (1, "NULL;")])
 
     def large(self):
-        """Now and then large new values, of which a variable has the last; rarely more than is kept in memory."""
+        """Now and then large new values; a variable has the last.  Rarely more than is kept in memory."""
         if not self.e.chance(self.heavy):
             return []
         return [f"FOR m IN 1 .. {self.e.weighted([(20, 1), (1, 34)])} LOOP",

@@ -289,7 +289,7 @@ class Script:
         return f"CREATE TEMP TABLE IF NOT EXISTS tt (LIKE t INCLUDING ALL) ON COMMIT {end}; INSERT INTO tt ({ALL}) SELECT {ALL} FROM t ON CONFLICT DO NOTHING"
 
     def definition(self):
-        """DDL, most of which waits for nobody: it would be cancelled, or everybody else."""
+        """DDL.  Most of it does not wait: it would be cancelled, or all other sessions would be."""
         table, column = self.e.pick("t", "t", "u", "p1"), self.e.column()
         statement = self.e.weighted([
             (2, lambda: f"TRUNCATE {table} CASCADE; INSERT INTO {table} ({ALL}) SELECT {ALL} FROM h"),

@@ -12,7 +12,7 @@ lock that is given up wakes one waiter at most, because
 * one session may wait for a lock, and one more for the gate, an advisory lock;
 * it may wait for idle sessions only, since one that is in the middle of a
   statement could give up the lock in there (an exception block) and go on;
-* whoever would wait beyond that is cancelled, which is an outcome like any.
+* a session that would wait beyond that is cancelled, which is an outcome like any.
 """
 import select
 import time
@@ -106,7 +106,7 @@ class Session:
 
 
 class World:
-    """A database, its sessions, the last of which is the gate's, and an observer."""
+    """A database, its sessions (the last is the gate's) and an observer."""
 
     def __init__(self, name, host, database, patience=30):
         self.name = name

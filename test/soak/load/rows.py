@@ -1,6 +1,6 @@
 """Rows as the model knows them, and changes that Python and SQL make alike.
 
-Every row says what its values are (sums), so that whoever reads one can check it.
+Every row says what its values are (sums), so every reader can check it.
 """
 import copy
 import hashlib

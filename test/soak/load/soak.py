@@ -35,7 +35,7 @@ FILES_HELD = 2
 FILES_FULL = 1.5, 500000        # the same after VACUUM FULL
 WAL_TIMES = 2                   # as much WAL for a change at the end as at the beginning
 CHANGES = ["v = v || repeat('x', 100)", "v = overlay(v PLACING 'here' FROM 500000)", "j = jsonb_set(j, '{k500,n}', to_jsonb(n))"]
-CRASH = "PANIC:", "TRAP:", "terminated by"       # in the log of a server of which nobody kills a process
+CRASH = "PANIC:", "TRAP:", "terminated by"       # in the log of a server whose processes are not killed
 
 SETUP = f"""CREATE EXTENSION pg_sliced;
 {''.join(CREATE.format(table=table) + ';' for table in TABLES)}
@@ -195,7 +195,7 @@ class Soak:
                         continue
                     for id, row in writer.rows.items():
                         yield row.difference(stored.pop(id)) if id in stored else f"row {id} of {table} is lost"
-                yield f"rows of {table} that nobody has: {list(stored)}" if stored else None
+                yield f"rows of {table} that no worker wrote: {list(stored)}" if stored else None
                 wrong = conn.execute(f"SELECT id FROM {table} WHERE sums <> {SUMS}").fetchall()
                 yield f"rows of {table} that do not add up: {wrong}" if wrong else None
             for id, v in conn.execute("SELECT id, v FROM hot").fetchall():
@@ -310,7 +310,7 @@ class Soak:
             self.round(seconds, max(KILL_EVERY[0], min(KILL_EVERY[1], seconds / 3)))
             if self.failures:
                 break
-            standby.set("max_standby_streaming_delay", "-1")    # whoever checks reads all of it
+            standby.set("max_standby_streaming_delay", "-1")    # the check reads all of it
             self.use_probe()
             self.check_server(self.server, f"round {number}")
             if number % 2 == 0:

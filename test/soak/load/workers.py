@@ -129,7 +129,7 @@ class Writer(Worker):
         self.rows = {}
         self.tokens = {i: [] for i in range(1, HOT_ROWS + 1)}
         self.seq = 0                # of the last transaction that is known to be committed
-        self.doubt = None           # rows and tokens of one of which that is not known
+        self.doubt = None           # rows and tokens of a transaction that may be committed or not
         self.memory = []
 
     def successor(self, seed):
@@ -290,7 +290,7 @@ class Reader(Worker):
 
 
 class StandbyReader(Reader):
-    """The same on the standby, beside replay, which cancels whoever is in its way for too long."""
+    """The same on the standby, beside replay, which cancels a query that is in its way for too long."""
 
     def host(self):
         return self.soak.standby.host

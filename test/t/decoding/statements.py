@@ -3,8 +3,8 @@
 
 With "dml" the columns stay, and so does what identifies a row.
 
-Whoever reads them puts a heap table's name in the place of %T, then a sliced one's.  What
-they do depends on nothing but the rows.
+The reader puts a heap table's name in the place of %T, then a sliced one's.  What the
+statements do depends on the rows alone.
 """
 import random
 import sys

@@ -24,7 +24,7 @@ def quote(text):
 
 
 def name():
-    """A key, most of which some rows have."""
+    """A key, mostly one that some rows have."""
     n = R.choice([R.randrange(1, 12), R.randrange(1, 310), R.randrange(1, 910), R.randrange(1, 20010)])
     return R.choice(["k" * (n % 5) + str(n)] * 12 + ["long", "b", "longest", "zz", "x5", "new7", "", "none", "k" * 60, "ü", "0", "kkkkkkk", None])
 
@@ -87,7 +87,7 @@ def assignments(column):
 
 
 def whole(column):
-    """A new value that is not computed from the old one, as far as anybody sees."""
+    """A new value that the planner cannot see to be computed from the old one."""
     return f"{column} = (SELECT hstore(array_agg(key), array_agg({pick('value', 'value', quote(word()), 'value || 1')})) FROM each({expression(1, column)}) WHERE key <> {key()})"
 
 

@@ -72,7 +72,7 @@ class Maker:
             yield made
 
     def wide(self, size):
-        """Around multiples of 32 children, every 32nd of which has an offset."""
+        """Around multiples of 32 children; every 32nd has an offset."""
         n = min(self.r.choice([1, 31, 32, 33, 63, 64, 65, 96, 500, 1000, 3000]), size // 12 + 1)
         made = {(self.key() if self.r.random() < 0.3 else f"k{i}"): self.small() for i in range(n - 1)}
         return {**made, "long": self.string(max(0, size - len(to_text(made))))}
