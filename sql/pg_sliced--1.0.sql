@@ -113,14 +113,14 @@ COMMENT ON FUNCTION sliced.alter_table(regclass, text) IS
 
 CREATE FUNCTION sliced.adopt(rel regclass) RETURNS void
 AS 'MODULE_PATHNAME', 'sliced_adopt'
-LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.adopt(regclass) IS
 'give a heap table, with all its partitions, or a materialized view the access method "sliced", without rewriting it';
 
 -- Dictionaries, which short values look back at.
 
 CREATE FUNCTION sliced.train(
-    INOUT rel regclass, INOUT col name DEFAULT NULL,
+    rel regclass, OUT rel text, INOUT col name DEFAULT NULL,
     OUT dictionary oid, OUT samples int,
     OUT bytes int, OUT tried_bytes bigint, OUT stored_without bigint, OUT stored_with bigint)
 RETURNS SETOF record
@@ -140,16 +140,16 @@ COMMENT ON FUNCTION sliced_functions.table_dictionaries(regclass) IS
 'the dictionaries of a table';
 
 CREATE FUNCTION sliced.dictionary_slices(
-    rel regclass,
+    rel regclass, OUT rel text,
     OUT dictionary oid, OUT slices bigint, OUT raw_bytes bigint, OUT stored_bytes bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_dictionary_slices'
-LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.dictionary_slices(regclass) IS
 'how many slices look back at each dictionary of a table; reads all of its toast relation';
 
 CREATE VIEW sliced.dictionaries WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass AS rel, d.*
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, d.*
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
 CROSS JOIN LATERAL sliced_functions.table_dictionaries(c.oid::pg_catalog.regclass) d
@@ -179,7 +179,7 @@ COMMENT ON FUNCTION sliced_functions.conversions() IS
 
 CREATE VIEW sliced.convert_progress WITH (security_invoker = true) AS
 SELECT c.pid, d.datname,
-    CASE WHEN d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() THEN c.relid::pg_catalog.regclass END AS rel,
+    CASE WHEN d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() THEN c.relid::pg_catalog.regclass::pg_catalog.text END AS rel,
     c.relid,
     CASE c.phase WHEN 0 THEN 'converting' WHEN 1 THEN 'throttled' WHEN 2 THEN 'waiting for locked rows'
         WHEN 3 THEN 'waiting for VACUUM' END AS phase,
@@ -245,7 +245,7 @@ COMMENT ON FUNCTION sliced_functions.column_options(regclass) IS
 'what holds for the columns of a table, and why';
 
 CREATE VIEW sliced.columns WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass AS rel, o.*
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, o.*
 FROM pg_catalog.pg_class c
 LEFT JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
 CROSS JOIN LATERAL sliced_functions.column_options(c.oid::pg_catalog.regclass) o
@@ -260,14 +260,14 @@ COMMENT ON VIEW sliced.columns IS
 GRANT SELECT ON sliced.columns TO PUBLIC;
 
 CREATE FUNCTION sliced.verify(
-    rel regclass,
-    OUT kind text, OUT row_ctid tid, OUT col name, OUT value_id oid,
+    rel regclass, details boolean DEFAULT false,
+    OUT rel text, OUT kind text, OUT row_ctid tid, OUT col name, OUT value_id oid,
     OUT byte_offset bigint, OUT message text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_verify'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION sliced.verify(regclass) IS
-'one row for everything wrong with the oversized values of a table';
+COMMENT ON FUNCTION sliced.verify(regclass, boolean) IS
+'one row for everything wrong with the oversized values of a table; "details" says how much was checked';
 
 CREATE FUNCTION sliced.inspect(
     value anyelement,
@@ -305,13 +305,13 @@ REVOKE EXECUTE ON FUNCTION sliced.stat_reset() FROM PUBLIC;
 
 CREATE FUNCTION sliced.stat_reset(rel regclass) RETURNS void
 AS 'MODULE_PATHNAME', 'sliced_stat_reset_table'
-LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.stat_reset(regclass) IS
 'forget what was counted of a table';
 REVOKE EXECUTE ON FUNCTION sliced.stat_reset(regclass) FROM PUBLIC;
 
 CREATE VIEW sliced.stat_tables WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass AS rel, s.reads, s.core_reads, s.slices_read, s.stored_bytes_read,
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, s.reads, s.core_reads, s.slices_read, s.stored_bytes_read,
     s.bytes_decompressed, s.read_usec::pg_catalog.float8 OPERATOR(pg_catalog./) 1000 AS read_ms, s.since
 FROM sliced_functions.stat_counts() s
 LEFT JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toastrelid
@@ -322,7 +322,7 @@ COMMENT ON VIEW sliced.stat_tables IS
 GRANT SELECT ON sliced.stat_tables TO PUBLIC;
 
 CREATE VIEW sliced.stat_columns WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass AS rel, a.attname AS col, s.stored, s.stored_as_is, s.kept_compressed,
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, a.attname AS col, s.stored, s.stored_as_is, s.kept_compressed,
     s.kept_as_is, n.slices, n.raw_bytes, n.stored_bytes, s.unchanged, s.appended, s.changed, s.replaced,
     s.replaced_core, s.anew_short, s.anew_new, s.since
 FROM sliced_functions.stat_counts() s
@@ -340,7 +340,7 @@ COMMENT ON VIEW sliced.stat_columns IS
 GRANT SELECT ON sliced.stat_columns TO PUBLIC;
 
 CREATE VIEW sliced.stat_codecs WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass AS rel, a.attname AS col,
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, a.attname AS col,
     ('{none,pglz,lz4,zstd}'::pg_catalog.text[])[u.codec] AS codec, u.slices, u.raw_bytes, u.stored_bytes
 FROM sliced_functions.stat_counts() s
 JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toastrelid
@@ -383,7 +383,7 @@ SELECT s.rel, s.table_bytes, s.toast_bytes, s.toast_index_bytes, s.index_bytes,
         OPERATOR(pg_catalog.+) s.index_bytes AS total_bytes,
     s.toast_live_rows, s.toast_dead_rows, s.toast_last_vacuum
 FROM (
-    SELECT c.oid::pg_catalog.regclass AS rel,
+    SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel,
         pg_catalog.pg_table_size(c.oid) OPERATOR(pg_catalog.-) COALESCE(pg_catalog.pg_total_relation_size(t.oid), 0) AS table_bytes,
         COALESCE(pg_catalog.pg_table_size(t.oid), 0) AS toast_bytes,
         COALESCE(pg_catalog.pg_indexes_size(t.oid), 0) AS toast_index_bytes,
@@ -402,32 +402,32 @@ COMMENT ON VIEW sliced.table_sizes IS
 GRANT SELECT ON sliced.table_sizes TO PUBLIC;
 
 CREATE FUNCTION sliced.toast_space(
-    rel regclass, percent double precision DEFAULT 100,
+    rel regclass, percent double precision DEFAULT 100, OUT rel text,
     OUT pages bigint, OUT pages_read bigint, OUT live_bytes bigint, OUT dead_bytes bigint,
     OUT free_bytes bigint, OUT heads bigint, OUT derived bigint, OUT nodes bigint, OUT slices bigint,
     OUT raw_bytes bigint, OUT stored_bytes bigint,
     OUT core_values bigint, OUT core_bytes bigint)
-RETURNS record
+RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_toast_space'
-LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION sliced.toast_space(regclass, double precision) IS
 'what is in the pages of a table''s toast relation, or in some percent of them';
 
 -- Advice: what would be gained?
 
 CREATE FUNCTION sliced.estimate(
-    rel regclass, max_time interval DEFAULT '10 s',
+    rel regclass, max_time interval DEFAULT '10 s', OUT rel text,
     OUT col name, OUT codec text, OUT level int, OUT dictionary boolean, OUT toast_tuple_target int,
     OUT rows bigint, OUT raw_bytes bigint, OUT stored_bytes bigint, OUT write_mb_s double precision,
     OUT read_mb_s double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_estimate_table'
-LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.estimate(regclass, interval) IS
 'what a table, of heap or sliced, takes (first row), and would take with each codec, by trying some of its rows; then the same for each column';
 
 CREATE FUNCTION sliced.advise(
-    INOUT rel regclass DEFAULT NULL, max_time interval DEFAULT '1 min',
+    rel regclass DEFAULT NULL, max_time interval DEFAULT '1 min', OUT rel text,
     OUT col name, OUT topic text, OUT advice text,
     OUT bytes_now bigint, OUT bytes_then bigint, OUT sql text)
 RETURNS SETOF record
@@ -438,7 +438,7 @@ COMMENT ON FUNCTION sliced.advise(regclass, interval) IS
 
 CREATE FUNCTION sliced.report(max_time interval DEFAULT '1 min') RETURNS text
 AS 'MODULE_PATHNAME', 'sliced_report'
-LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.report(interval) IS
 'a page of HTML: where large values are, what would make them less, what changes have cost';
 

@@ -15,6 +15,7 @@
 #include "base/identity.h"
 #include "base/locks.h"
 #include "base/stop.h"
+#include "base/tables.h"
 #include "catalog/catalog.h"
 #include "catalog/dependency.h"
 #include "catalog/objectaccess.h"
@@ -120,6 +121,7 @@ sliced_adopt(PG_FUNCTION_ARGS)
 	List	   *relids = list_make1_oid(relid);
 	ListCell   *lc;
 
+	sliced_argument_check(fcinfo, 0, "rel");
 	sliced_refuse_read_only("sliced.adopt()");
 	sliced_relation_lock(relid, SLICED_OWNER, AccessExclusiveLock, false);
 	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)

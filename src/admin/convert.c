@@ -28,6 +28,7 @@
 #include "base/identity.h"
 #include "base/limits.h"
 #include "base/locks.h"
+#include "base/tables.h"
 #include "catalog/pg_class.h"
 #include "commands/progress.h"
 #include "decode/decoding.h"
@@ -139,20 +140,11 @@ open_table(Conversion *c)
 	if (!sliced_relation_lock(c->relid, SLICED_OWNER, RowExclusiveLock, c->is_partition))
 		return NULL;
 	rel = relation_open(c->relid, NoLock);
-	if (!sliced_is_ours(rel))
+	if (!sliced_table_check(rel, c->is_partition))
 	{
-		ereport(c->is_partition ? NOTICE : ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" does not have access method \"sliced\"", RelationGetRelationName(rel)),
-				errhint("sliced.adopt() gives it to tables of access method \"heap\"."));
 		relation_close(rel, NoLock);
 		return NULL;
 	}
-	if (RELATION_IS_OTHER_TEMP(rel))
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("\"%s\" is a temporary table of another session",
-					   RelationGetRelationName(rel)));
 	if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_toast_is_foreign(rel))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -524,40 +516,6 @@ get_limit(FunctionCallInfo fcinfo, int n, const char *name, double by_default, d
 	return value;
 }
 
-/* The table, or those of its partitions that are ours. */
-static List *
-tables_to_convert(Oid relid, MemoryContext mcxt)
-{
-	MemoryContext old;
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	if (get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
-	{
-		old = MemoryContextSwitchTo(mcxt);
-		result = list_make1_oid(relid);
-		MemoryContextSwitchTo(old);
-		return result;
-	}
-	foreach(lc, sliced_relation_lock_tree(relid, SLICED_OWNER, AccessShareLock))
-	{
-		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
-
-		if (rel->rd_rel->relkind == RELKIND_RELATION && sliced_is_ours(rel))
-		{
-			old = MemoryContextSwitchTo(mcxt);
-			result = lappend_oid(result, lfirst_oid(lc));
-			MemoryContextSwitchTo(old);
-		}
-		else if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-			ereport(NOTICE,
-					errmsg("\"%s\" does not have access method \"sliced\" and is left out",
-						   RelationGetRelationName(rel)));
-		relation_close(rel, NoLock);
-	}
-	return result;
-}
-
 PG_FUNCTION_INFO_V1(sliced_convert);
 
 Datum
@@ -565,6 +523,7 @@ sliced_convert(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	Conversion	c = {.top_level = is_top_level(fcinfo)};
+	MemoryContext old;
 	List	   *relids;
 	ListCell   *lc;
 
@@ -575,10 +534,7 @@ sliced_convert(PG_FUNCTION_ARGS)
 				errmsg("sliced.convert() cannot run inside a transaction block"),
 				errhint("It commits as it goes: call it by itself, outside of BEGIN and of functions."));
 	sliced_refuse_read_only("sliced.convert()");
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("the table must not be NULL"));
+	sliced_argument_check(fcinfo, 0, "rel");
 	c.max_rate = get_limit(fcinfo, 1, "max_rate", 0, 1e9) * 1e6;
 	c.max_wait = get_limit(fcinfo, 2, "max_wait", 10, 1e9) * 1e3;
 	c.max_dead = get_limit(fcinfo, 3, "max_dead", 0, 1);
@@ -587,7 +543,9 @@ sliced_convert(PG_FUNCTION_ARGS)
 	c.mcxt = AllocSetContextCreate(PortalContext, "sliced conversion", ALLOCSET_DEFAULT_SIZES);
 	if (!c.top_level)
 		SPI_connect_ext(SPI_OPT_NONATOMIC);
-	relids = tables_to_convert(PG_GETARG_OID(0), c.mcxt);
+	old = MemoryContextSwitchTo(c.mcxt);
+	relids = sliced_tables_lock(PG_GETARG_OID(0), SLICED_OWNER, AccessShareLock);
+	MemoryContextSwitchTo(old);
 	c.is_partition = get_rel_relkind(PG_GETARG_OID(0)) == RELKIND_PARTITIONED_TABLE;
 	foreach(lc, relids)
 		convert_table(&c, lfirst_oid(lc));

@@ -9,6 +9,7 @@
 #include "base/identity.h"
 #include "base/locks.h"
 #include "base/settings.h"
+#include "base/tables.h"
 #include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
 #include "fmgr.h"
@@ -35,7 +36,7 @@ train_and_show(ReturnSetInfo *rsinfo, Relation rel, int attno, const SlicedColum
 		sliced_dictionary_add(writer, attno, &entry, bytes);
 		sliced_writer_close(writer);
 	}
-	values[0] = ObjectIdGetDatum(RelationGetRelid(rel));
+	values[0] = sliced_table_datum(RelationGetRelid(rel));
 	values[1] = NameGetDatum(&TupleDescAttr(RelationGetDescr(rel), attno - 1)->attname);
 	values[2] = ObjectIdGetDatum(entry.id);
 	values[3] = Int32GetDatum(entry.samples);
@@ -85,6 +86,12 @@ train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
 				errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("column \"%s\" of relation \"%s\" does not exist", column_name,
 					   RelationGetRelationName(rel)));
+	if (sliced_toast_is_foreign(rel))
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("toast relation of \"%s\" does not have access method \"sliced\"",
+					   RelationGetRelationName(rel)),
+				errhint("VACUUM FULL repairs that."));
 	/* wait for another session's dictionary, which decides what is worth it here */
 	sliced_own_lock_take(SLICED_LOCK_DIRECTORY, rel->rd_rel->reltoastrelid, true);
 	for (int attno = 1; attno <= RelationGetDescr(rel)->natts; attno++)
@@ -100,39 +107,6 @@ train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
 	}
 }
 
-/*
- * True if the table can have dictionaries.  Reports why not; just returns false for a
- * partitioned table, a partition that is not ours, and a table without toast
- * relation.
- */
-static bool
-check_table(Relation rel, bool is_partition)
-{
-	const char *name = RelationGetRelationName(rel);
-
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		return false;
-	if (RELATION_IS_OTHER_TEMP(rel))
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("\"%s\" is a temporary table of another session", name));
-	if (sliced_is_ours(rel) && rel->rd_rel->relkind != RELKIND_TOASTVALUE)
-	{
-		if (OidIsValid(rel->rd_rel->reltoastrelid) && sliced_toast_is_foreign(rel))
-			ereport(ERROR,
-					errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					errmsg("toast relation of \"%s\" does not have access method \"sliced\"", name),
-					errhint("VACUUM FULL repairs that."));
-		return OidIsValid(rel->rd_rel->reltoastrelid);
-	}
-	if (!is_partition)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a sliced table", name),
-				errhint("sliced.adopt() makes it one."));
-	return false;
-}
-
 PG_FUNCTION_INFO_V1(sliced_train);
 
 Datum
@@ -141,17 +115,14 @@ sliced_train(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	ListCell   *lc;
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("table must not be null"));
+	sliced_argument_check(fcinfo, 0, "rel");
 	sliced_refuse_read_only("sliced.train()");
 	InitMaterializedSRF(fcinfo, 0);
-	foreach(lc, sliced_relation_lock_tree(PG_GETARG_OID(0), SLICED_OWNER, RowExclusiveLock))
+	foreach(lc, sliced_tables_lock(PG_GETARG_OID(0), SLICED_OWNER, RowExclusiveLock))
 	{
 		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
 
-		if (check_table(rel, lfirst_oid(lc) != PG_GETARG_OID(0)))
+		if (OidIsValid(rel->rd_rel->reltoastrelid))
 			train_table(rsinfo, rel, PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)));
 		relation_close(rel, NoLock);
 	}

@@ -7,6 +7,7 @@
 #include "advise/advice.h"
 #include "advise/survey.h"
 #include "advise/usage.h"
+#include "base/tables.h"
 #include "commands/dbcommands.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -31,6 +32,7 @@ typedef struct Advising
 {
 	ReturnSetInfo *result;
 	const SlicedUsage *usage;
+	int			n;				/* pieces of advice */
 } Advising;
 
 static void
@@ -42,14 +44,14 @@ put_bytes(Datum *values, bool *nulls, int i, double bytes)
 
 /* Put advice on a table, or on the database if 'rel' is NULL. */
 static void
-put_advice(const Advising *advising, Relation rel, const SlicedAdvice *advice)
+put_advice(Advising *advising, Relation rel, const SlicedAdvice *advice)
 {
 	Datum		values[COLUMNS] = {0};
 	bool		nulls[COLUMNS] = {false};
 
 	nulls[0] = rel == NULL;
 	if (rel != NULL)
-		values[0] = ObjectIdGetDatum(RelationGetRelid(rel));
+		values[0] = sliced_table_datum(RelationGetRelid(rel));
 	nulls[1] = advice->attno == 0;
 	if (advice->attno != 0)
 		values[1] = NameGetDatum(&TupleDescAttr(RelationGetDescr(rel), advice->attno - 1)->attname);
@@ -60,13 +62,14 @@ put_advice(const Advising *advising, Relation rel, const SlicedAdvice *advice)
 	nulls[6] = advice->sql == NULL;
 	if (advice->sql != NULL)
 		values[6] = CStringGetTextDatum(advice->sql);
+	advising->n++;
 	tuplestore_putvalues(advising->result->setResult, advising->result->setDesc, values, nulls);
 }
 
 static void
 advise_table(const SlicedEstimate *e, void *arg)
 {
-	const Advising *advising = arg;
+	Advising   *advising = arg;
 	ListCell   *lc;
 
 	foreach(lc, sliced_advice(e, advising->usage))
@@ -77,7 +80,7 @@ advise_table(const SlicedEstimate *e, void *arg)
  * Advise compression if this database's statements have written many temporary files.
  */
 static void
-advise_database(const Advising *advising)
+advise_database(Advising *advising)
 {
 	SlicedAdvice advice = {.topic = "temporary files"};
 	const char *setting = GetConfigOption("sliced.temp_file_compression", true, false);
@@ -101,10 +104,7 @@ sliced_advise(PG_FUNCTION_ARGS)
 	Advising	advising = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
 	SlicedSurvey survey = {.visit = advise_table, .arg = &advising};
 
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("max_time must not be null"));
+	sliced_argument_check(fcinfo, 1, "max_time");
 	survey.deadline = sliced_deadline(PG_GETARG_INTERVAL_P(1));
 	InitMaterializedSRF(fcinfo, 0);
 	advising.usage = sliced_usage(began + (survey.deadline - began) * ASK_UNTIL);
@@ -115,5 +115,13 @@ sliced_advise(PG_FUNCTION_ARGS)
 	}
 	else
 		sliced_survey_relation(&survey, PG_GETARG_OID(0));
+	if (advising.n == 0 && survey.ntables > 0)
+		ereport(NOTICE,
+				errmsg_plural("no advice: %d table was looked at", "no advice: %d tables were looked at",
+							  survey.ntables, survey.ntables));
+	else if (advising.n == 0)
+		ereport(NOTICE,
+				errmsg("no advice: no table was looked at"),
+				errdetail("Advice is on tables of 1 MB and more with columns that can be long, and that you may read."));
 	return (Datum) 0;
 }

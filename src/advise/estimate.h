@@ -78,7 +78,4 @@ extern SlicedEstimate *sliced_estimate(Relation rel, TimestampTz deadline);
 /* The time 'max_time' from now; an error if that is in the past. */
 extern TimestampTz sliced_deadline(const Interval *max_time);
 
-/* Fail unless the user may ask for an estimate of this relation. */
-extern void sliced_estimate_check(Relation rel, bool partitioned_too);
-
 #endif

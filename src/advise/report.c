@@ -14,6 +14,7 @@
 #include "advise/report.h"
 #include "advise/survey.h"
 #include "base/identity.h"
+#include "base/tables.h"
 #include "codec/codec.h"
 #include "commands/dbcommands.h"
 #include "executor/spi.h"
@@ -216,6 +217,7 @@ sliced_report(PG_FUNCTION_ARGS)
 	StringInfoData page;
 	int			level;
 
+	sliced_argument_check(fcinfo, 0, "max_time");
 	survey.deadline = sliced_deadline(PG_GETARG_INTERVAL_P(0));
 	report.usage = sliced_usage(began + (survey.deadline - began) * ASK_UNTIL);
 	/* analyzing statements needed the user's search_path; nothing else does */

@@ -303,7 +303,7 @@ enum
 };
 
 #define CHANGES_QUERY \
-	"SELECT rel::text, col::text, rel::oid, stored - anew, appended, changed, unchanged, anew, raw_bytes, stored_bytes" \
+	"SELECT rel, col::text, rel::regclass::oid, stored - anew, appended, changed, unchanged, anew, raw_bytes, stored_bytes" \
 	" FROM sliced.stat_columns," \
 	" LATERAL (SELECT replaced + replaced_core + anew_short + anew_new AS anew) a" \
 	" WHERE stored + appended + changed + unchanged > 0 ORDER BY stored_bytes DESC, 1, 2 LIMIT 40"

@@ -7,6 +7,10 @@
 #include "access/relation.h"
 #include "advise/survey.h"
 #include "advise/usage.h"
+#include "base/identity.h"
+#include "base/locks.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
@@ -22,7 +26,7 @@
 /* The longest time for one table of many. */
 #define SECONDS_EACH	10
 
-static const char *const locked_message = "somebody has locked it";
+static const char *const locked_message = "another session has locked it";
 
 static void
 warn_of(Oid relid, const char *problem)
@@ -42,11 +46,35 @@ typedef struct OneOfMany
 	TimestampTz deadline;
 } OneOfMany;
 
+/* Fail unless this is a table that can be estimated. */
+static void
+check_table(Relation rel)
+{
+	const char *name = RelationGetRelationName(rel);
+
+	if (IsSystemRelation(rel))
+		ereport(ERROR,
+				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				errmsg("\"%s\" is a system table", name));
+	if ((rel->rd_rel->relkind != RELKIND_RELATION && rel->rd_rel->relkind != RELKIND_MATVIEW) ||
+		(!sliced_is_ours(rel) && rel->rd_rel->relam != HEAP_TABLE_AM_OID))
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a table of access method \"heap\" or \"sliced\"", name));
+	if (RELATION_IS_OTHER_TEMP(rel))
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("\"%s\" is a temporary table of another session", name));
+}
+
 static void
 visit(SlicedSurvey *survey, Relation rel, TimestampTz deadline)
 {
-	SlicedEstimate *e = sliced_estimate(rel, deadline);
+	SlicedEstimate *e;
 
+	check_table(rel);
+	e = sliced_estimate(rel, deadline);
+	survey->ntables++;
 	survey->visit(e, survey->arg);
 	MemoryContextDelete(e->mcxt);
 }
@@ -197,11 +225,13 @@ sliced_survey_all(SlicedSurvey *survey)
 void
 sliced_survey_relation(SlicedSurvey *survey, Oid relid)
 {
-	Relation	rel = relation_open(relid, AccessShareLock);
+	Relation	rel;
 	List	   *partitions = NIL;
 	ListCell   *lc;
 
-	sliced_estimate_check(rel, true);
+	/* an estimate tells how long values are, and how alike, as sliced.toast_space() does */
+	sliced_relation_lock(relid, SLICED_SCANNER, AccessShareLock, false);
+	rel = relation_open(relid, NoLock);
 	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		visit(survey, rel, survey->deadline);
 	else
@@ -211,5 +241,5 @@ sliced_survey_relation(SlicedSurvey *survey, Oid relid)
 				partitions = lappend_oid(partitions, lfirst_oid(lc));
 		visit_tables(survey, partitions);
 	}
-	relation_close(rel, AccessShareLock);
+	relation_close(rel, NoLock);
 }

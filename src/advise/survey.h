@@ -15,6 +15,7 @@
 typedef struct SlicedSurvey
 {
 	TimestampTz deadline;
+	int			ntables;		/* that have been estimated */
 	/* called for each table, in a subtransaction; the estimate is freed afterwards */
 	void		(*visit) (const SlicedEstimate *e, void *arg);
 	void	   *arg;

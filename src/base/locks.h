@@ -18,7 +18,9 @@
 typedef enum SlicedRight
 {
 	SLICED_OWNER,
-	SLICED_READER				/* SELECT on all of the table */
+	SLICED_READER,				/* SELECT on all of the table */
+	SLICED_SCANNER,				/* the same, or pg_stat_scan_tables */
+	SLICED_CALLER				/* no right but to call the function */
 } SlicedRight;
 
 /* Fail in a READ ONLY transaction, and in recovery. */

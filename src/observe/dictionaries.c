@@ -9,6 +9,7 @@
 #include "access/relation.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/tables.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "format/entry.h"
@@ -137,13 +138,10 @@ count_row(HTAB *users, TupleTableSlot *slot)
 	user->stored_bytes += row.storedlen;
 }
 
-PG_FUNCTION_INFO_V1(sliced_dictionary_slices);
-
-Datum
-sliced_dictionary_slices(PG_FUNCTION_ARGS)
+/* Count the slices of a table's values, by dictionary, and put them. */
+static void
+put_slices(ReturnSetInfo *rsinfo, Oid relid)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			relid = PG_GETARG_OID(0);
 	HASHCTL		ctl = {.keysize = sizeof(uint32), .entrysize = sizeof(Users)};
 	HTAB	   *users;
 	Users	   *user;
@@ -152,15 +150,10 @@ sliced_dictionary_slices(PG_FUNCTION_ARGS)
 	TableScanDesc scan;
 	TupleTableSlot *slot;
 	Relation	rel;
-	Relation	toastrel;
+	Relation	toastrel = open_toast_relation(relid, &rel);
 
-	InitMaterializedSRF(fcinfo, 0);
-	if (get_rel_name(relid) != NULL && pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(relid));
-	toastrel = open_toast_relation(relid, &rel);
 	if (toastrel == NULL)
-		return (Datum) 0;
-
+		return;
 	users = hash_create("sliced users of dictionaries", 32, &ctl, HASH_ELEM | HASH_BLOBS);
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	slot = MakeSingleTupleTableSlot(RelationGetDescr(toastrel), &TTSOpsBufferHeapTuple);
@@ -178,7 +171,7 @@ sliced_dictionary_slices(PG_FUNCTION_ARGS)
 	while ((user = hash_seq_search(&status)) != NULL)
 	{
 		Datum		values[] = {
-			ObjectIdGetDatum(user->id), Int64GetDatum(user->slices),
+			sliced_table_datum(relid), ObjectIdGetDatum(user->id), Int64GetDatum(user->slices),
 			Int64GetDatum(user->raw_bytes), Int64GetDatum(user->stored_bytes)
 		};
 		bool		nulls[lengthof(values)] = {false};
@@ -188,5 +181,19 @@ sliced_dictionary_slices(PG_FUNCTION_ARGS)
 	hash_destroy(users);
 	relation_close(toastrel, AccessShareLock);
 	relation_close(rel, AccessShareLock);
+}
+
+PG_FUNCTION_INFO_V1(sliced_dictionary_slices);
+
+Datum
+sliced_dictionary_slices(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ListCell   *lc;
+
+	sliced_argument_check(fcinfo, 0, "rel");
+	InitMaterializedSRF(fcinfo, 0);
+	foreach(lc, sliced_tables_lock(PG_GETARG_OID(0), SLICED_SCANNER, AccessShareLock))
+		put_slices(rsinfo, lfirst_oid(lc));
 	return (Datum) 0;
 }

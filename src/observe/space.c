@@ -12,6 +12,7 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/tables.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
@@ -23,6 +24,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
 
 typedef enum Measure
 {
@@ -137,59 +139,16 @@ measure_pages(Space *s, BlockNumber npages, double step)
 	return nread;
 }
 
-/* Counting rows tells little, but takes long: the same rights as for pgstattuple. */
 static void
-check_allowed(Oid relid)
+put_space(ReturnSetInfo *rsinfo, Oid relid, double percent)
 {
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		!has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(relid));
-}
-
-static void
-check_table(Relation rel)
-{
-	const char *name = RelationGetRelationName(rel);
-
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is a partitioned table", name),
-				errhint("Ask for its partitions: SELECT s.* FROM pg_partition_tree('%s') p, sliced.toast_space(p.relid) s WHERE p.isleaf;",
-						name));
-	if (!sliced_is_ours(rel) || rel->rd_rel->relkind == RELKIND_TOASTVALUE)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a table of access method \"sliced\"", name));
-	if (RELATION_IS_OTHER_TEMP(rel))
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("cannot access temporary tables of other sessions"));
-}
-
-PG_FUNCTION_INFO_V1(sliced_toast_space);
-
-Datum
-sliced_toast_space(PG_FUNCTION_ARGS)
-{
-	double		percent = PG_GETARG_FLOAT8(1);
+	Relation	rel = relation_open(relid, NoLock);
 	Space		s = {.toastrel = NULL};
 	BlockNumber npages = 0;
 	BlockNumber nread = 0;
-	Datum		values[2 + N_MEASURES];
-	bool		nulls[2 + N_MEASURES] = {false};
-	TupleDesc	desc;
-	Relation	rel;
+	Datum		values[3 + N_MEASURES];
+	bool		nulls[3 + N_MEASURES] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	if (!(percent > 0 && percent <= 100))
-		ereport(ERROR,
-				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("percentage of pages must be above 0, and 100 at most"));
-	check_allowed(PG_GETARG_OID(0));
-	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-	check_table(rel);
 	if (OidIsValid(rel->rd_rel->reltoastrelid))
 	{
 		s.toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
@@ -198,12 +157,36 @@ sliced_toast_space(PG_FUNCTION_ARGS)
 		nread = measure_pages(&s, npages, 100 / percent);
 		table_close(s.toastrel, AccessShareLock);
 	}
-	relation_close(rel, AccessShareLock);
+	relation_close(rel, NoLock);
 
-	values[0] = Int64GetDatum(npages);
-	values[1] = Int64GetDatum(nread);
+	values[0] = sliced_table_datum(relid);
+	values[1] = Int64GetDatum(npages);
+	values[2] = Int64GetDatum(nread);
 	for (int i = 0; i < N_MEASURES; i++)
-		values[2 + i] = Int64GetDatum(nread == 0 ? 0 :
+		values[3 + i] = Int64GetDatum(nread == 0 ? 0 :
 									  (int64) ((double) s.sums[i] * npages / nread + 0.5));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+PG_FUNCTION_INFO_V1(sliced_toast_space);
+
+Datum
+sliced_toast_space(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	double		percent;
+	ListCell   *lc;
+
+	sliced_argument_check(fcinfo, 0, "rel");
+	sliced_argument_check(fcinfo, 1, "percent");
+	percent = PG_GETARG_FLOAT8(1);
+	if (!(percent > 0 && percent <= 100))
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("percent must be above 0, and 100 at most"));
+	InitMaterializedSRF(fcinfo, 0);
+	/* counting rows tells little, but takes long: the same rights as for pgstattuple */
+	foreach(lc, sliced_tables_lock(PG_GETARG_OID(0), SLICED_SCANNER, AccessShareLock))
+		put_space(rsinfo, lfirst_oid(lc), percent);
+	return (Datum) 0;
 }

@@ -11,6 +11,7 @@
 #include "base/identity.h"
 #include "base/shared_counters.h"
 #include "base/sweep.h"
+#include "base/tables.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -101,17 +102,18 @@ PG_FUNCTION_INFO_V1(sliced_stat_reset_table);
 Datum
 sliced_stat_reset_table(PG_FUNCTION_ARGS)
 {
-	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
-	Oid			toastrelid = rel->rd_rel->reltoastrelid;
+	ListCell   *lc;
 
-	if (!sliced_is_ours(rel))
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a sliced table", RelationGetRelationName(rel)));
+	sliced_argument_check(fcinfo, 0, "rel");
 	sliced_shared_attach();
 	sliced_counters_flush();
-	if (OidIsValid(toastrelid))
-		sliced_shared_remove(MyDatabaseId, toastrelid);
-	relation_close(rel, AccessShareLock);
+	foreach(lc, sliced_tables_lock(PG_GETARG_OID(0), SLICED_CALLER, AccessShareLock))
+	{
+		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
+
+		if (OidIsValid(rel->rd_rel->reltoastrelid))
+			sliced_shared_remove(MyDatabaseId, rel->rd_rel->reltoastrelid);
+		relation_close(rel, NoLock);
+	}
 	PG_RETURN_VOID();
 }

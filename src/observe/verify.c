@@ -22,6 +22,7 @@
 #include "base/compat.h"
 #include "base/identity.h"
 #include "base/locks.h"
+#include "base/tables.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -30,6 +31,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "row/column_value.h"
+#include "storage/bufmgr.h"
 #include "store/dictionary.h"
 #include "store/walk.h"
 #include "utils/acl.h"
@@ -64,7 +66,9 @@ typedef struct Verify
 	Oid			valueid;
 
 	TimestampTz last_notice;
+	uint64		nrows;
 	uint64		nvalues;
+	uint64		nproblems;
 } Verify;
 
 static const char *const kind_names[] = {
@@ -79,20 +83,22 @@ static const char *const kind_names[] = {
 static void
 verify_put(Verify *v, const char *kind, bool in_table, Oid valueid, int64 offset, const char *message)
 {
-	Datum		values[6] = {0};
-	bool		isnull[6] = {false};
+	Datum		values[7] = {0};
+	bool		isnull[7] = {false};
 
-	values[0] = CStringGetTextDatum(kind);
-	values[1] = PointerGetDatum(&v->row);
-	isnull[1] = !in_table;
-	isnull[2] = !in_table || v->column == NULL;
-	if (!isnull[2])
-		values[2] = DirectFunctionCall1(namein, CStringGetDatum(v->column));
-	values[3] = ObjectIdGetDatum(valueid);
-	isnull[3] = !OidIsValid(valueid);
-	values[4] = Int64GetDatum(offset);
-	isnull[4] = offset < 0;
-	values[5] = CStringGetTextDatum(message);
+	values[0] = sliced_table_datum(RelationGetRelid(v->rel));
+	values[1] = CStringGetTextDatum(kind);
+	values[2] = PointerGetDatum(&v->row);
+	isnull[2] = !in_table;
+	isnull[3] = !in_table || v->column == NULL;
+	if (!isnull[3])
+		values[3] = DirectFunctionCall1(namein, CStringGetDatum(v->column));
+	values[4] = ObjectIdGetDatum(valueid);
+	isnull[4] = !OidIsValid(valueid);
+	values[5] = Int64GetDatum(offset);
+	isnull[5] = offset < 0;
+	values[6] = CStringGetTextDatum(message);
+	v->nproblems++;
 	tuplestore_putvalues(v->result->setResult, v->result->setDesc, values, isnull);
 }
 
@@ -247,6 +253,7 @@ verify_table(Verify *v, Snapshot snapshot)
 		MemoryContext old;
 
 		CHECK_FOR_INTERRUPTS();
+		v->nrows++;
 		if (hscan->rs_cblock != current)
 		{
 			current = hscan->rs_cblock;
@@ -361,49 +368,23 @@ take_snapshot(void)
 	return snapshot;
 }
 
-PG_FUNCTION_INFO_V1(sliced_verify);
-
-Datum
-sliced_verify(PG_FUNCTION_ARGS)
+/* The table is locked. */
+static void
+verify_relation(ReturnSetInfo *result, Oid relid, bool details)
 {
-	Oid			relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
-	Snapshot	snapshot;
-	Verify		v = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	Verify		v = {.result = result};
 	HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(OwnedObject)};
 	HASHCTL		names = {.keysize = sizeof(SlicedDictionaryName), .entrysize = sizeof(SlicedDictionaryName)};
+	Snapshot	snapshot;
 
-	/* an empty result would say that everything is sound */
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("the table to verify must not be null"));
-	sliced_relation_lock(relid, SLICED_READER, AccessShareLock, false);
 	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
 		ereport(ERROR,
 				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				errmsg("row-level security hides rows of \"%s\" from you", get_rel_name(relid)),
 				errhint("A role with BYPASSRLS, or the owner of a table without FORCE ROW LEVEL SECURITY, can verify it."));
 	v.rel = relation_open(relid, NoLock);
-	if (v.rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is a partitioned table", RelationGetRelationName(v.rel)),
-				errhint("Verify its partitions: SELECT v.* FROM pg_partition_tree('%s') p, sliced.verify(p.relid) v WHERE p.isleaf;",
-						RelationGetRelationName(v.rel)));
 	if (OidIsValid(v.rel->rd_rel->reltoastrelid))
 		v.toastrel = table_open(v.rel->rd_rel->reltoastrelid, AccessShareLock);
-	if (!(sliced_is_ours(v.rel) || (v.toastrel != NULL && sliced_is_ours(v.toastrel))) ||
-		v.rel->rd_rel->relkind == RELKIND_TOASTVALUE)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a table of access method \"sliced\"",
-					   RelationGetRelationName(v.rel)));
-	if (RELATION_IS_OTHER_TEMP(v.rel))
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("cannot access temporary tables of other sessions"));
-
-	InitMaterializedSRF(fcinfo, 0);
 	v.work = AllocSetContextCreate(CurrentMemoryContext, "sliced verify",
 								   ALLOCSET_DEFAULT_SIZES);
 	v.objects = hash_create("sliced objects", 1024, &ctl, HASH_ELEM | HASH_BLOBS);
@@ -422,12 +403,59 @@ sliced_verify(PG_FUNCTION_ARGS)
 		sliced_scan_close(&v.scan, AccessShareLock);
 		verify_dictionaries(&v);
 		verify_no_orphans(&v, snapshot);
-		table_close(v.toastrel, AccessShareLock);
 	}
+	if (details)
+		ereport(INFO,
+				errmsg("checked \"%s\": rows: %llu, values stored as slices: %llu, pages of slices: %u, problems: %llu",
+					   RelationGetRelationName(v.rel), (unsigned long long) v.nrows, (unsigned long long) v.nvalues,
+					   v.toastrel == NULL ? 0 : RelationGetNumberOfBlocks(v.toastrel),
+					   (unsigned long long) v.nproblems));
 	UnregisterSnapshot(snapshot);
 	hash_destroy(v.objects);
 	hash_destroy(v.dictionaries);
 	MemoryContextDelete(v.work);
-	relation_close(v.rel, AccessShareLock);
+	if (v.toastrel != NULL)
+		table_close(v.toastrel, AccessShareLock);
+	relation_close(v.rel, NoLock);
+}
+
+/* True if a table that is not ours has a toast relation of ours: another tool gave it one. */
+static bool
+is_ours_by_toast(Oid relid)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	bool		result = false;
+
+	if (!sliced_is_ours(rel) && OidIsValid(rel->rd_rel->reltoastrelid))
+	{
+		Relation	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+
+		result = sliced_is_ours(toastrel);
+		table_close(toastrel, AccessShareLock);
+	}
+	relation_close(rel, NoLock);
+	return result;
+}
+
+PG_FUNCTION_INFO_V1(sliced_verify);
+
+Datum
+sliced_verify(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			relid;
+	ListCell   *lc;
+
+	/* an empty result would say that everything is sound */
+	sliced_argument_check(fcinfo, 0, "rel");
+	sliced_argument_check(fcinfo, 1, "details");
+	relid = PG_GETARG_OID(0);
+	InitMaterializedSRF(fcinfo, 0);
+	sliced_relation_lock(relid, SLICED_READER, AccessShareLock, false);
+	if (is_ours_by_toast(relid))
+		verify_relation(result, relid, PG_GETARG_BOOL(1));
+	else
+		foreach(lc, sliced_tables_lock(relid, SLICED_READER, AccessShareLock))
+			verify_relation(result, lfirst_oid(lc), PG_GETARG_BOOL(1));
 	return (Datum) 0;
 }

@@ -19,6 +19,7 @@
 #include "base/locks.h"
 #include "base/settings.h"
 #include "base/stop.h"
+#include "base/tables.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -407,10 +408,8 @@ PG_FUNCTION_INFO_V1(sliced_alter_column);
 Datum
 sliced_alter_column(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		ereport(ERROR,
-				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("table and column must not be null"));
+	sliced_argument_check(fcinfo, 0, "rel");
+	sliced_argument_check(fcinfo, 1, "col");
 	set_label(PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)), text_argument(fcinfo, 2));
 	PG_RETURN_VOID();
 }
@@ -420,10 +419,7 @@ PG_FUNCTION_INFO_V1(sliced_alter_table);
 Datum
 sliced_alter_table(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("table must not be null"));
+	sliced_argument_check(fcinfo, 0, "rel");
 	set_label(PG_GETARG_OID(0), NULL, text_argument(fcinfo, 1));
 	PG_RETURN_VOID();
 }

@@ -76,7 +76,7 @@ DO $$ BEGIN
         UPDATE other SET v = (SELECT translate(old.v, 'abcdefghijklmnopqrstuvwxyz0123456789', substr('bcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz0123456789', i * 5)) FROM old);
     END LOOP;
 END $$;
-SELECT replaced, changed FROM sliced.stat_columns WHERE rel = 'other'::regclass AND col = 'v';
+SELECT replaced, changed FROM sliced.stat_columns WHERE rel = 'other' AND col = 'v';
 SELECT * FROM sliced.verify('other');
 SET client_min_messages = warning;
 DROP SCHEMA differences CASCADE;

@@ -59,5 +59,18 @@ UPDATE seen SET v = busy(id) RETURNING id, (SELECT count(*) FROM sliced.verify('
 DELETE FROM seen WHERE busy(id) IS NOT NULL RETURNING id, (SELECT count(*) FROM sliced.verify('seen') WHERE id > 0) AS problems;
 -- no table is no table without damage
 SELECT * FROM sliced.verify(to_regclass('not_there'));
-DROP TABLE seen, other;
+-- how much was looked at, of a table and of partitions
+CREATE TABLE whole (id int, v text) PARTITION BY RANGE (id);
+CREATE TABLE first_half PARTITION OF whole FOR VALUES FROM (0) TO (10) USING sliced;
+CREATE TABLE second_half PARTITION OF whole FOR VALUES FROM (10) TO (20);
+INSERT INTO whole SELECT i, CASE WHEN i % 2 = 0 THEN repeat('v', 10000) ELSE 'short' END FROM generate_series(0, 19) i;
+ALTER TABLE first_half ALTER v SET STORAGE EXTERNAL;
+UPDATE whole SET v = repeat('w', 10000) WHERE id = 4;
+SELECT * FROM sliced.verify('first_half', details => true);
+SELECT * FROM sliced.verify('whole', true);
+SELECT * FROM sliced.verify('second_half', true);
+SELECT * FROM sliced.verify('whole', NULL);
+SELECT rel, pages > 0 AS pages FROM sliced.toast_space('whole');
+SELECT rel FROM sliced.stat_columns WHERE rel = 'first_half' AND col = 'v';
+DROP TABLE seen, other, whole;
 DROP FUNCTION busy;

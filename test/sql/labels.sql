@@ -71,7 +71,7 @@ SELECT sliced.alter_column('docs', 'doc', 'level=9');
 SELECT sliced.alter_table('docs', NULL);
 CREATE TABLE mine (a text);
 SELECT sliced.alter_table('mine', 'compression=none');
-SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'mine'::regclass;
+SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'mine';
 DROP TABLE mine;
 RESET ROLE;
 
@@ -84,20 +84,20 @@ SELECT sliced.alter_table(NULL, 'level=9');
 SELECT sliced.alter_table(0, 'level=9');
 CREATE TABLE "O'Hara\" ("do'c" text);
 SELECT sliced.alter_column('"O''Hara\"', 'do''c', 'compression=pglz');
-SELECT rel, col, compression FROM sliced.columns WHERE rel = '"O''Hara\"'::regclass;
+SELECT rel, col, compression FROM sliced.columns WHERE rel = '"O''Hara\"';
 DROP TABLE "O'Hara\";
 
 -- a column's label, its own COMPRESSION and STORAGE, the table's label, settings
 SECURITY LABEL FOR sliced ON COLUMN docs.doc IS ' toaster = plain ,level=19';
 SECURITY LABEL FOR sliced ON TABLE docs IS 'compression=zstd, toaster=jsonb';
 ALTER TABLE docs ALTER short SET COMPRESSION pglz;
-SELECT * FROM sliced.columns WHERE rel = 'docs'::regclass;
+SELECT * FROM sliced.columns WHERE rel = 'docs';
 SELECT sliced.alter_column('docs', 'short', 'compression=none');
 SELECT sliced.alter_column('docs', 'ext', 'compression=pglz');
 SET sliced.zstd_level = 5;
-SELECT * FROM sliced.columns WHERE rel = 'docs'::regclass;
+SELECT * FROM sliced.columns WHERE rel = 'docs';
 SELECT sliced.alter_table('docs', NULL);
-SELECT * FROM sliced.columns WHERE rel = 'docs'::regclass;
+SELECT * FROM sliced.columns WHERE rel = 'docs';
 SELECT sliced.alter_column('docs', col, NULL) FROM (VALUES ('doc'), ('short'), ('ext'), ('n')) c(col);
 SELECT * FROM pg_seclabels WHERE provider = 'sliced' AND objoid = 'docs'::regclass;
 
@@ -127,16 +127,16 @@ BEGIN;
 SELECT sliced.alter_column('docs', 'doc', 'compression=none');
 SAVEPOINT s;
 SELECT sliced.alter_column('docs', 'doc', 'compression=pglz');
-SELECT compression FROM sliced.columns WHERE rel = 'docs'::regclass AND col = 'doc';
+SELECT compression FROM sliced.columns WHERE rel = 'docs' AND col = 'doc';
 ROLLBACK TO s;
-SELECT compression FROM sliced.columns WHERE rel = 'docs'::regclass AND col = 'doc';
+SELECT compression FROM sliced.columns WHERE rel = 'docs' AND col = 'doc';
 ROLLBACK;
-SELECT compression FROM sliced.columns WHERE rel = 'docs'::regclass AND col = 'doc';
+SELECT compression FROM sliced.columns WHERE rel = 'docs' AND col = 'doc';
 
 -- names are not what counts, and labels go with what they are for
 ALTER TABLE docs RENAME doc TO document;
 ALTER TABLE docs RENAME TO papers;
-SELECT compression, compression_from FROM sliced.columns WHERE rel = 'papers'::regclass AND col = 'document';
+SELECT compression, compression_from FROM sliced.columns WHERE rel = 'papers' AND col = 'document';
 CREATE TABLE copy (LIKE papers INCLUDING ALL);
 SELECT count(*) FROM pg_seclabels WHERE provider = 'sliced' AND objoid = 'copy'::regclass;
 ALTER TABLE papers DROP document;
@@ -163,10 +163,10 @@ UPDATE root SET doc = document(3), body = document(3)->>'b';
 SELECT 'doc', * FROM stored('leaf', 'doc') UNION ALL SELECT 'body', * FROM stored('leaf', 'body');
 ALTER TABLE leaf ALTER body SET COMPRESSION pglz;
 SELECT sliced.alter_table('leaf', 'compression=none');
-SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'leaf'::regclass;
+SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'leaf';
 ALTER TABLE root DETACH PARTITION middle;
 SELECT sliced.alter_table('leaf', NULL), sliced.alter_table('middle', NULL);
-SELECT col, toaster, toaster_from, compression, compression_from FROM sliced.columns WHERE rel = 'leaf'::regclass;
+SELECT col, toaster, toaster_from, compression, compression_from FROM sliced.columns WHERE rel = 'leaf';
 DROP TABLE root, middle;
 
 -- toasters that come and go; functions are exchanged as the label has it
@@ -176,7 +176,7 @@ SELECT sliced.alter_column('t', 'doc', 'toaster=other');
 CREATE FUNCTION other_toaster(jsonb) RETURNS sliced.toaster_handler AS '$libdir/pg_sliced', 'sliced_jsonb_toaster' LANGUAGE C;
 SELECT sliced.alter_table('t', 'toaster=text');
 SELECT sliced.alter_column('t', 'doc', 'toaster=other'), sliced.alter_table('whole', 'toaster=plain');
-SELECT rel, col, toaster, toaster_from FROM sliced.columns WHERE rel IN ('t'::regclass, 'whole') ORDER BY rel, col;
+SELECT rel, col, toaster, toaster_from FROM sliced.columns WHERE rel IN ('t', 'whole') ORDER BY rel, col;
 INSERT INTO t SELECT i, document(i), document(i) FROM generate_series(1, 3) i;
 INSERT INTO whole SELECT id, doc FROM t;
 SELECT 'doc', * FROM stored('t', 'doc') UNION ALL SELECT 'other', * FROM stored('t', 'other') UNION ALL SELECT 'whole', * FROM stored('whole', 'doc');
@@ -190,7 +190,7 @@ UPDATE t SET doc = jsonb_set(doc, '{a}', '"new"') WHERE id = 1;
 UPDATE t SET doc = document(5) WHERE id = 2;
 DELETE FROM t WHERE id = 3;
 SELECT id, doc->>'n', doc->>'a' = 'new', doc - 'a' = document(1) - 'a', doc = document(5) FROM t ORDER BY id;
-SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't'::regclass;
+SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't';
 -- that WARNING came once; a dump is restored all the same
 SET check_function_bodies = off;
 SELECT sliced.alter_column('t', 'doc', 'toaster=other');
@@ -201,15 +201,15 @@ ALTER TABLE t SET ACCESS METHOD heap;
 SELECT id, doc->>'a' = 'new', doc - 'a' = document(1) - 'a', doc = document(5), other = document(id) FROM t ORDER BY id;
 ALTER TABLE t SET ACCESS METHOD sliced;
 ALTER TABLE t ALTER doc TYPE text;
-SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't'::regclass;
+SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't';
 ALTER TABLE t ALTER doc TYPE int USING 1;
-SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't'::regclass;
+SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't';
 
 -- a table without columns
 CREATE TABLE empty () USING sliced;
 SELECT sliced.alter_table('empty', 'compression=zstd');
 SELECT count(*) FROM empty;
-SELECT * FROM sliced.columns WHERE rel = 'empty'::regclass;
+SELECT * FROM sliced.columns WHERE rel = 'empty';
 
 -- labels that we would not have allowed
 CREATE TABLE odd (v text) USING sliced;

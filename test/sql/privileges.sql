@@ -23,7 +23,7 @@ INSERT INTO t SELECT i, 'ann', repeat('the secret of ann ', 5000) FROM generate_
 
 -- ---- functions and views, called by somebody else ----
 SET ROLE regress_sliced_eve;
-SELECT count(*) FROM sliced.columns WHERE rel = 't'::regclass;      -- what pg_attribute and pg_seclabels show to all
+SELECT count(*) FROM sliced.columns WHERE rel = 't';      -- what pg_attribute and pg_seclabels show to all
 SELECT count(*) > 3 FROM sliced.toasters;
 SELECT * FROM sliced.verify('t');
 SELECT i.* FROM t, sliced.inspect(body) i;

@@ -9,12 +9,12 @@ SET search_path = stat;
 -- what a column's values became; all numbers that are not 0
 CREATE FUNCTION columns(OUT col text, OUT counts jsonb) RETURNS SETOF record LANGUAGE sql AS $$
     SELECT rel || '.' || col, (SELECT jsonb_object_agg(key, value) FROM jsonb_each(to_jsonb(s) - 'rel' - 'col' - 'since') WHERE value <> '0')
-    FROM sliced.stat_columns s WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace)
+    FROM sliced.stat_columns s WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace)
     ORDER BY 1
 $$;
 CREATE FUNCTION reads() RETURNS TABLE(rel text, reads bigint, core_reads bigint, slices bigint, stored bool, decompressed bool) LANGUAGE sql AS $$
     SELECT rel::text, reads, core_reads, slices_read, stored_bytes_read > 0, bytes_decompressed > 0 FROM sliced.stat_tables
-    WHERE rel IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace) ORDER BY 1
+    WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace) ORDER BY 1
 $$;
 -- "n" bytes, of which each slice compresses well, or not at all
 CREATE FUNCTION soft(n int) RETURNS text LANGUAGE sql AS $$ SELECT left(string_agg(i || 'abcdefghij', ''), n) FROM generate_series(1, n / 10) i $$;
@@ -30,7 +30,7 @@ INSERT INTO v VALUES (3, 'short', hard(2300));
 INSERT INTO v VALUES (4, soft(100000), hard(10000));
 INSERT INTO v VALUES (5, NULL, NULL);
 SELECT * FROM columns();
-SELECT col, codec, slices, raw_bytes, stored_bytes < raw_bytes AS less FROM sliced.stat_codecs WHERE rel = 'v'::regclass ORDER BY 1, 2;
+SELECT col, codec, slices, raw_bytes, stored_bytes < raw_bytes AS less FROM sliced.stat_codecs WHERE rel = 'v' ORDER BY 1, 2;
 
 -- reads, of whole values and of parts
 SELECT length(doc), octet_length(raw) FROM v WHERE id = 4;
@@ -112,7 +112,7 @@ ALTER TABLE part ATTACH PARTITION part2 FOR VALUES FROM (10) TO (20);
 INSERT INTO part SELECT i, soft(50000) FROM generate_series(1, 12) i;
 CREATE TEMP TABLE tmp (doc text) USING sliced;
 INSERT INTO tmp VALUES (soft(50000));
-SELECT col, stored FROM sliced.stat_columns WHERE rel = 'tmp'::regclass;
+SELECT col, stored FROM sliced.stat_columns WHERE rel = 'tmp';
 CREATE TABLE old (id int, doc text) USING heap;
 ALTER TABLE old ALTER doc SET STORAGE external;
 INSERT INTO old SELECT i, soft(50000) FROM generate_series(1, 3) i;
@@ -145,7 +145,7 @@ SELECT sliced.stat_reset('pg_class');
 
 -- sizes: the parts are the whole
 SELECT count(*) AS tables, bool_and(total_bytes = pg_total_relation_size(rel)) AS right, bool_and(toast_bytes > 0) AS toast
-FROM sliced.table_sizes WHERE rel IN ('v'::regclass, 'part1', 'part2', 'old');
+FROM sliced.table_sizes WHERE rel IN ('v', 'part1', 'part2', 'old');
 
 -- and what is in the pages of the toast relation
 CREATE TABLE space (id int, doc text) USING sliced;

@@ -109,7 +109,7 @@ BEGIN
     TRUNCATE e;
     PERFORM sliced.stat_reset('d');
     INSERT INTO e SELECT * FROM d;
-    RETURN QUERY SELECT coalesce(sum(reads), 0)::bigint FROM sliced.stat_tables WHERE rel = 'd'::regclass;
+    RETURN QUERY SELECT coalesce(sum(reads), 0)::bigint FROM sliced.stat_tables WHERE rel = 'd';
 END $$;
 CREATE FUNCTION differing() RETURNS int[] LANGUAGE sql AS $$ SELECT array_agg(id ORDER BY id) FILTER (WHERE copy_differs(id)) FROM d $$;
 -- what is short about one is in its head; that of the other is not, and a part of it does not compress

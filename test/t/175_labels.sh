@@ -128,7 +128,7 @@ SECURITY LABEL FOR sliced ON COLUMN s.v IS NULL;
 CREATE EXTENSION pg_sliced;
 SECURITY LABEL FOR sliced ON COLUMN s.v IS 'toaster=text';
 ALTER TABLE s SET ACCESS METHOD sliced;
-SELECT toaster, toaster_from, compression FROM sliced.columns WHERE rel = 's'::regclass;
+SELECT toaster, toaster_from, compression FROM sliced.columns WHERE rel = 's';
 END
 ) || true
 is "$out" "text|label of column|lz4" "one session drops the extension and creates it"

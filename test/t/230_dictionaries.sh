@@ -62,7 +62,7 @@ on primary -c 'CREATE TABLE auto (LIKE docs) USING sliced WITH (toast_tuple_targ
     -c 'INSERT INTO auto (id, doc) SELECT i, document(i) FROM generate_series(1501, 1600) i' >"$PGS_TMP/out"
 caught_up
 for server in primary standby; do
-    is "$(on $server -c "SELECT col, in_use FROM sliced.dictionaries WHERE rel = 'auto'::regclass ORDER BY 1" \
+    is "$(on $server -c "SELECT col, in_use FROM sliced.dictionaries WHERE rel = 'auto' ORDER BY 1" \
         -c 'SELECT count(*), count(*) FILTER (WHERE doc <> document(id)) FROM auto' \
         -c "SELECT count(*), sum(slices) FROM sliced.dictionary_slices('auto')")" 'doc|t
 t|f
@@ -119,8 +119,8 @@ sql -c "SELECT sliced.alter_column('docs', 'doc', 'dictionary=auto')" -c 'CREATE
 as_user "$PGS_BINDIR/pg_dump" postgres | sql -d two >"$PGS_TMP/out"
 sum='SELECT md5(string_agg(d::text, $$,$$ ORDER BY id)) FROM docs d'
 is "$(sql -d two -c "$sum")" "$(sql -c "$sum")" "dump and restore"
-is "$(sql -d two -c "SELECT count(*) FROM sliced.dictionaries WHERE rel = 'docs'::regclass" \
-    -c "SELECT dictionary FROM sliced.columns WHERE rel = 'docs'::regclass AND col = 'doc'" -c "SELECT * FROM sliced.verify('docs')")" '0
+is "$(sql -d two -c "SELECT count(*) FROM sliced.dictionaries WHERE rel = 'docs'" \
+    -c "SELECT dictionary FROM sliced.columns WHERE rel = 'docs' AND col = 'doc'" -c "SELECT * FROM sliced.verify('docs')")" '0
 auto' "without dictionaries, but with the option"
 sql -c 'CREATE DATABASE three TEMPLATE two' -c 'DROP DATABASE two'
 # another database has a toast relation and values of the same ids, and sessions are in one only
@@ -133,12 +133,12 @@ is "$(sql -d four -c 'SELECT wrong()' -c "SELECT count(*) FROM sliced.verify('do
 # ---- columns and the extension come and go ----
 
 sql -d four -c 'ALTER TABLE docs DROP t' -c 'ALTER TABLE docs ADD t text' -c 'CALL fill(3001, 3100)' >"$PGS_TMP/out"
-is "$(sql -d four -c "SELECT coalesce(col, '-'), in_use FROM sliced.dictionaries WHERE rel = 'docs'::regclass ORDER BY 1" \
+is "$(sql -d four -c "SELECT coalesce(col, '-'), in_use FROM sliced.dictionaries WHERE rel = 'docs' ORDER BY 1" \
     -c 'SELECT count(*) FROM docs WHERE doc <> document(id) OR t <> reverse(document(id)::text)' -c "SELECT * FROM sliced.verify('docs')")" '-|t
 doc|t
 0' "a new column has no dictionary of the one that was dropped"
 sql -d four -c 'VACUUM FULL docs'
-is "$(sql -d four -c "SELECT coalesce(col, '-') FROM sliced.dictionaries WHERE rel = 'docs'::regclass" -c "SELECT * FROM sliced.verify('docs')")" 'doc' \
+is "$(sql -d four -c "SELECT coalesce(col, '-') FROM sliced.dictionaries WHERE rel = 'docs'" -c "SELECT * FROM sliced.verify('docs')")" 'doc' \
     "VACUUM FULL leaves the dropped one's behind"
 is "$(sql -d four -c 'DROP EXTENSION pg_sliced' 2>&1 | grep -c ERROR)" 1 "DROP EXTENSION refuses, as there are tables"
 is "$(sql -d four -c "SELECT sliced.alter_column('docs', 'doc', NULL)" -c "SELECT sliced.alter_table('auto', NULL)" -c 'ALTER TABLE auto SET ACCESS METHOD heap' \

@@ -9,8 +9,8 @@ gcc -O1 -g -fPIC -shared -isystem "$("$config" --includedir-server)" \
     "$PGS_ROOT/test/t/statistics/bracket.c" -o "$PGS_TMP/bracket.so"
 
 # Of table t: values stored, and reads of them.
-counts="SELECT coalesce((SELECT stored FROM sliced.stat_columns WHERE rel = 't'::regclass AND col = 'v'), 0),
-    coalesce((SELECT reads FROM sliced.stat_tables WHERE rel = 't'::regclass), 0)"
+counts="SELECT coalesce((SELECT stored FROM sliced.stat_columns WHERE rel = 't' AND col = 'v'), 0),
+    coalesce((SELECT reads FROM sliced.stat_tables WHERE rel = 't'), 0)"
 value="string_agg(md5(i::text), '') FROM generate_series(1, 1000) i"
 
 server_start primary wal_level=replica hot_standby=on max_wal_senders=5 autovacuum=off \
@@ -116,10 +116,10 @@ sql >"$PGS_TMP/making" <<SQL &
 BEGIN;
 CREATE TABLE made (v text) USING sliced;
 INSERT INTO made SELECT $value;
-SELECT count(*) FROM sliced.stat_columns WHERE rel = 'made'::regclass;
+SELECT count(*) FROM sliced.stat_columns WHERE rel = 'made';
 SELECT pg_advisory_lock(1);
 SELECT pg_sleep(2);
-SELECT count(*) FROM sliced.stat_columns WHERE rel = 'made'::regclass;
+SELECT count(*) FROM sliced.stat_columns WHERE rel = 'made';
 COMMIT;
 SQL
 making=$!
@@ -196,7 +196,7 @@ server_stop primary
 server_start primary
 is "$(sql -c "$counts")" '0|60' 'and stopped'
 server_stop primary
-is "$(echo "SELECT count(md5(v)) FROM t; SELECT reads FROM sliced.stat_tables WHERE rel = 't'::regclass" | tr -d '\n' |
+is "$(echo "SELECT count(md5(v)) FROM t; SELECT reads FROM sliced.stat_tables WHERE rel = 't'" | tr -d '\n' |
     as_user "$PGS_BINDIR/postgres" --single -D "$PGDATA" postgres 2>/dev/null | grep -o 'reads = "[0-9]*"')" 'reads = "30"' 'a session on its own'
 server_start primary
 is "$(sql -c "$counts")" '0|60' 'which leaves nothing'

@@ -14,7 +14,7 @@ table() {
 }
 
 id_of() {
-    sql -c "SELECT dictionary FROM sliced.dictionaries WHERE rel = 'docs'::regclass AND col = '$1'"
+    sql -c "SELECT dictionary FROM sliced.dictionaries WHERE rel = 'docs' AND col = '$1'"
 }
 
 # rows STATEMENT: change rows of the toast relation, which $toast stands for

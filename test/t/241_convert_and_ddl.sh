@@ -48,7 +48,7 @@ convert() {
     as_user "$PGS_BINDIR/psql" -X -q -v VERBOSITY=terse -c "CALL sliced.convert('$1', max_wait => 600)" >"$PGS_TMP/of_$1" 2>&1 &
     converts=$!
     for ((i = 0; i < 600; i++)); do
-        [ "$(sql -c "SELECT count(*) FROM sliced.convert_progress WHERE phase = 'waiting for locked rows' AND rel = '${2:-$1}'::regclass")" = 0 ] || return 0
+        [ "$(sql -c "SELECT count(*) FROM sliced.convert_progress WHERE phase = 'waiting for locked rows' AND rel = '${2:-$1}'")" = 0 ] || return 0
         sleep 0.1
     done
     echo "not ok - timed out: conversion of $1 does not wait"

@@ -142,7 +142,7 @@ END
     sql -c 'BEGIN' -c 'LOCK TABLE asked' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
     while [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE relation = 'asked'::regclass AND granted AND mode = 'AccessExclusiveLock'")" = 0 ]; do sleep 0.1; done
     is "$(sql -c "SELECT count(*) FROM sliced.advise('below') WHERE topic = 'parts'")" 1 "a locked table keeps nobody waiting"
-    is "$(sql -c "SELECT count(*) FROM sliced.advise() WHERE rel = 'asked'::regclass" 2>&1 | tail -n 1)" 0 "nor when all are asked for"
+    is "$(sql -c "SELECT count(*) FROM sliced.advise() WHERE rel = 'asked'" 2>&1 | tail -n 1)" 0 "nor when all are asked for"
     sql -c "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'asked'::regclass" >/dev/null
     wait || true
 else
@@ -150,7 +150,7 @@ else
 fi
 
 # ---- damage, and time ----
-damaged() { sql -c "SELECT count(*) > 0 FROM sliced.advise() WHERE rel = 'long'::regclass" 2>&1 | sed 's/value [0-9]*/value N/'; }
+damaged() { sql -c "SELECT count(*) > 0 FROM sliced.advise() WHERE rel = 'long'" 2>&1 | sed 's/value [0-9]*/value N/'; }
 file=$(sql -c "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE relname = 'long'")
 server_stop main
 as_user dd if=/dev/zero of="$PGDATA/$file" bs=8192 count=1 conv=notrunc status=none

@@ -17,6 +17,6 @@ CREATE FUNCTION trained() RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(col || CASE WHEN dictionary IS NULL THEN ' -' ELSE ' made' END, ', ' ORDER BY col) FROM sliced.train('docs') $$;
 -- rows, wrong ones, dictionaries in use, whether slices name dictionaries, problems
 CREATE FUNCTION state() RETURNS text LANGUAGE sql AS $$
-    SELECT concat_ws(' ', count(*), wrong(), (SELECT count(*) FROM sliced.dictionaries WHERE in_use AND rel = 'docs'::regclass),
+    SELECT concat_ws(' ', count(*), wrong(), (SELECT count(*) FROM sliced.dictionaries WHERE in_use AND rel = 'docs'),
         (SELECT count(*) FROM sliced.dictionary_slices('docs')), (SELECT count(*) FROM sliced.verify('docs'))) FROM docs $$;
 CALL fill(1, 400);
