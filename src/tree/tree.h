@@ -10,14 +10,13 @@
  * This folder knows no rows, only their names.  It reads through a store (below), and
  * says what to write and what to delete.
  *
- * Invariants:
- * 1.	A name, (object, seq), is given once: a change names all that it writes by a
+ * Invariants, by their numbers in src/README.md:
+ * 5.	A name, (object, seq), is given once: a change names all that it writes by a
  *		new object.
- * 2.	In the newest version of a value each row has exactly one owner: the node that
+ * 23.	In the newest version of a value each row has exactly one owner: the node that
  *		has the extent or the node among its children (the borrowed slice does not
  *		count).  So a change that drops the last run of a child deletes its rows, and
- *		looks nowhere else.
- * 3.	An extent begins and ends where slices do.
+ *		looks nowhere else.  An extent begins and ends where slices do.
  */
 #ifndef SLICED_TREE_TREE_H
 #define SLICED_TREE_TREE_H
