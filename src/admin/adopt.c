@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/tableam.h"
 #include "am/foreign_toast.h"
 #include "base/compat.h"
 #include "base/identity.h"
@@ -25,7 +26,9 @@
 #include "commands/tablecmds.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -73,9 +76,27 @@ check_relation(Relation rel, bool is_partition)
 	return true;
 }
 
+/* What adopt() has met, to say what to expect. */
+typedef struct Adopted
+{
+	int			tables;
+	int			with_toast;		/* tables that can have long values */
+	int			with_values;	/* tables that have some */
+} Adopted;
+
+static bool
+has_pages(Oid relid)
+{
+	Relation	rel = relation_open(relid, NoLock);
+	bool		result = RelationGetNumberOfBlocks(rel) > 0;
+
+	relation_close(rel, NoLock);
+	return result;
+}
+
 /* The relation is locked. */
 static void
-adopt_relation(Oid relid, Oid am, bool is_partition)
+adopt_relation(Oid relid, Oid am, bool is_partition, Adopted *adopted)
 {
 	Relation	rel = relation_open(relid, NoLock);
 	Oid			toastrelid = rel->rd_rel->reltoastrelid;
@@ -94,8 +115,11 @@ adopt_relation(Oid relid, Oid am, bool is_partition)
 	if (OidIsValid(toastrelid))
 	{
 		LockRelationOid(toastrelid, AccessExclusiveLock);
+		adopted->with_toast++;
+		adopted->with_values += has_pages(toastrelid);
 		sliced_relation_set_am(toastrelid, am);
 	}
+	adopted->tables += get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE;
 	SLICED_STOP("adopt.toast-relation");
 	if (OidIsValid(oldam))
 		changeDependencyFor(RelationRelationId, relid, AccessMethodRelationId, oldam, am);
@@ -111,6 +135,27 @@ adopt_relation(Oid relid, Oid am, bool is_partition)
 	SLICED_STOP("adopt.dependency");
 }
 
+static void
+say_what_follows(Oid relid, const Adopted *adopted)
+{
+	const char *name = get_rel_name(relid);
+
+	if (adopted->tables > 0 && adopted->with_toast == 0)
+		ereport(NOTICE,
+				errmsg("\"%s\" has no columns for long values, so nothing changes for its rows", name));
+	if (adopted->with_values > 0)
+		ereport(NOTICE,
+				errmsg("long values of \"%s\" stay as heap stored them until they are changed", name),
+				errhint("CALL sliced.convert(%s) stores them anew, while the table is used.",
+						quote_literal_cstr(sliced_table_name(relid))));
+	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE && !SLICED_PARTITIONED_TABLES_HAVE_AM &&
+		strcmp(default_table_access_method, "sliced") != 0)
+		ereport(NOTICE,
+				errmsg("new partitions of \"%s\" will have access method \"%s\"", name,
+					   default_table_access_method),
+				errhint("Make them with USING sliced, or adopt them."));
+}
+
 PG_FUNCTION_INFO_V1(sliced_adopt);
 
 Datum
@@ -119,6 +164,7 @@ sliced_adopt(PG_FUNCTION_ARGS)
 	Oid			relid = PG_GETARG_OID(0);
 	Oid			am = get_table_am_oid("sliced", false);
 	List	   *relids = list_make1_oid(relid);
+	Adopted		adopted = {0};
 	ListCell   *lc;
 
 	sliced_argument_check(fcinfo, 0, "rel");
@@ -128,6 +174,7 @@ sliced_adopt(PG_FUNCTION_ARGS)
 		relids = sliced_relation_lock_tree(relid, SLICED_OWNER, AccessExclusiveLock);
 	sliced_method_keep(am);
 	foreach(lc, relids)
-		adopt_relation(lfirst_oid(lc), am, lfirst_oid(lc) != relid);
+		adopt_relation(lfirst_oid(lc), am, lfirst_oid(lc) != relid, &adopted);
+	say_what_follows(relid, &adopted);
 	PG_RETURN_VOID();
 }

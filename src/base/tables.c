@@ -68,8 +68,14 @@ sliced_tables_lock(Oid relid, SlicedRight right, LOCKMODE mode)
 	return result;
 }
 
+char *
+sliced_table_name(Oid relid)
+{
+	return DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(relid)));
+}
+
 Datum
 sliced_table_datum(Oid relid)
 {
-	return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(relid))));
+	return CStringGetTextDatum(sliced_table_name(relid));
 }

@@ -30,7 +30,11 @@ extern bool sliced_table_check(Relation rel, bool is_partition);
  */
 extern List *sliced_tables_lock(Oid relid, SlicedRight right, LOCKMODE mode);
 
-/* How results show a table: as regclass does, but as text, which compares with a name. */
+/*
+ * A table's name as regclass shows it.  Results have it as text, which compares with a
+ * name.
+ */
+extern char *sliced_table_name(Oid relid);
 extern Datum sliced_table_datum(Oid relid);
 
 #endif

@@ -126,7 +126,9 @@ CREATE TABLE part2 PARTITION OF parent FOR VALUES FROM (10) TO (20) PARTITION BY
 CREATE TABLE part2a PARTITION OF part2 FOR VALUES IN (10, 11) USING heap;
 CREATE TABLE part2b PARTITION OF part2 FOR VALUES IN (12, 13) USING sliced;
 INSERT INTO parent SELECT i, encode(noise(4000, i), 'hex') FROM generate_series(7, 13) i;
+SET default_table_access_method = sliced;      -- or a notice about new partitions, before 17
 SELECT sliced.adopt('parent');
+RESET default_table_access_method;
 UPDATE parent SET id = id + 3, v = v || 'moved' WHERE id < 10;
 SELECT tableoid::regclass, id, length(v), md5(v) = md5(encode(noise(4000, CASE WHEN length(v) > 8000 THEN id - 3 ELSE id END), 'hex') || CASE WHEN length(v) > 8000 THEN 'moved' ELSE '' END) AS same FROM parent ORDER BY 1, 2, 3;
 CREATE MATERIALIZED VIEW mat USING heap AS SELECT id, v FROM parent;

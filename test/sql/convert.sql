@@ -153,7 +153,9 @@ CREATE TABLE p2 PARTITION OF parted FOR VALUES IN (2, 3) PARTITION BY LIST (id);
 CREATE TABLE p21 PARTITION OF p2 FOR VALUES IN (2) USING heap;
 CREATE TABLE p22 PARTITION OF p2 FOR VALUES IN (3) USING heap;
 INSERT INTO parted SELECT 1 + i % 3, noise(9000, i) FROM generate_series(1, 9) i;
+SET default_table_access_method = sliced;      -- or a notice about new partitions, before 17
 SELECT sliced.adopt('parted');
+RESET default_table_access_method;
 ALTER TABLE p22 SET ACCESS METHOD heap;
 CALL sliced.convert('parted');
 CALL sliced.convert('p21');

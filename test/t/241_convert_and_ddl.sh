@@ -93,4 +93,6 @@ is "$(sql -c 'SELECT * FROM left_over()')" p1 "the other partitions are converte
 end 'SELECT'
 wait "$first"
 is "$(sql -c 'SELECT * FROM left_over()')" "" "and that one by its own conversion"
+is "$(sql -c 'CREATE TABLE to_come (id int, v text) PARTITION BY RANGE (id)' -c "SELECT sliced.adopt('to_come')" 2>&1 |
+    grep -c 'new partitions of "to_come" will have access method "heap"')" "$((PG_MAJOR < 17))" "adopt() says what new partitions will be"
 server_stop ddl
