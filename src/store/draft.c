@@ -34,6 +34,15 @@ sliced_draft_init(SlicedDraft *draft, const char *raw, uint32 len, SlicedCompres
 	}
 }
 
+static void
+complain_of_cuts(const SlicedDraft *draft, const char *detail)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+			errmsg("the cuts of a value of %u bytes are not the value", draft->len),
+			errdetail_internal("%s", detail));
+}
+
 /*
  * The cuts come from the type's toaster.  If they are all of the value's bytes, each
  * once, the value can be put together again, however it was cut.
@@ -42,22 +51,26 @@ static void
 check_cuts(const SlicedDraft *draft)
 {
 	uint32		at = 0;
-	bool		sound = draft->cuts != NULL && draft->ncuts > 0 &&
-		draft->ncuts <= SLICED_MAX_CUTS && draft->nregions <= draft->ncuts;
 
-	for (int i = 0; sound && i < draft->ncuts; i++)
+	if (draft->cuts == NULL || draft->ncuts <= 0 || draft->ncuts > SLICED_MAX_CUTS ||
+		draft->nregions > draft->ncuts)
+		complain_of_cuts(draft, psprintf("There are %d cuts in %d regions; at most %d cuts, and no more regions, are possible.",
+										 draft->cuts == NULL ? 0 : draft->ncuts, draft->nregions,
+										 SLICED_MAX_CUTS));
+	for (int i = 0; i < draft->ncuts; i++)
 	{
 		const SlicedCut *cut = &draft->cuts[i];
 
-		sound = cut->start == at && cut->len > 0 && cut->len <= draft->len - at &&
-			cut->region >= 0 && cut->region < draft->nregions;
+		if (cut->start != at || cut->len == 0 || cut->len > draft->len - at)
+			complain_of_cuts(draft, psprintf("Cut %d has %u bytes from %u on, and should begin at %u.",
+											 i, cut->len, cut->start, at));
+		if (cut->region < 0 || cut->region >= draft->nregions)
+			complain_of_cuts(draft, psprintf("Cut %d is in region %d of %d.", i, cut->region,
+											 draft->nregions));
 		at += cut->len;
 	}
-	if (!sound || at != draft->len)
-		ereport(ERROR,
-				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("the cuts of a value of %u bytes are not the value", draft->len),
-				errdetail("There are %d cuts in %d regions.", draft->ncuts, draft->nregions));
+	if (at != draft->len)
+		complain_of_cuts(draft, psprintf("The last cut ends at %u.", at));
 }
 
 void

@@ -20,11 +20,24 @@
 #include "value/result.h"
 #include "value/same_bytes.h"
 
+/* The name of the function that is wrong, at the beginning of a message. */
+static const char *
+name_of(Oid function)
+{
+	return OidIsValid(function) ? psprintf("function %s", format_procedure(function)) : "a toaster";
+}
+
 static SlicedDocument *
 document_of_argument(FunctionCallInfo fcinfo, int arg)
 {
 	struct varatt_external ptr;
 
+	if (unlikely(arg < 0 || arg >= PG_NARGS()))
+		ereport(ERROR,
+				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("%s asks for the document in argument %d, and has %d",
+					   name_of(fcinfo->flinfo == NULL ? InvalidOid : fcinfo->flinfo->fn_oid), arg,
+					   PG_NARGS()));
 	if (fcinfo->args[arg].isnull ||
 		!sliced_pointer_get(&ptr, (struct varlena *) DatumGetPointer(fcinfo->args[arg].value)))
 		return NULL;
@@ -35,13 +48,6 @@ static uint32
 document_size(const SlicedDocument *doc)
 {
 	return doc->partial.size;
-}
-
-/* The name of the function that is wrong, at the beginning of a message. */
-static const char *
-name_of(Oid function)
-{
-	return OidIsValid(function) ? psprintf("function %s", format_procedure(function)) : "a toaster";
 }
 
 static void

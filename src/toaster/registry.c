@@ -337,23 +337,27 @@ sliced_registered_default(Oid type)
 }
 
 /*
- * Without this check a wrong toaster could make us loop, or read memory that is not
- * ours.
+ * Returns what is wrong with a toaster, or NULL.  A wrong one could make us loop, or read
+ * memory that is not ours.
  */
-static bool
-is_sound(const SlicedToaster *toaster)
+static const char *
+problem_of(const SlicedToaster *toaster)
 {
 	if (toaster->nswaps < 0 || (toaster->nswaps > 0 && toaster->swaps == NULL))
-		return false;
+		return psprintf("\"nswaps\" is %d, and \"swaps\" is %s.", toaster->nswaps,
+						toaster->swaps == NULL ? "NULL" : "not NULL");
 	for (int i = 0; i < toaster->nswaps; i++)
 	{
 		const SlicedSwap *swap = &toaster->swaps[i];
 
-		if (swap->kind < SLICED_SWAP_READ || swap->kind > SLICED_SWAP_EDIT || swap->ours == NULL ||
-			(!OidIsValid(swap->core) && swap->theirs == NULL))
-			return false;
+		if (swap->kind < SLICED_SWAP_READ || swap->kind > SLICED_SWAP_EDIT)
+			return psprintf("\"swaps[%d].kind\" is %d.", i, (int) swap->kind);
+		if (swap->ours == NULL)
+			return psprintf("\"swaps[%d].ours\" is NULL.", i);
+		if (!OidIsValid(swap->core) && swap->theirs == NULL)
+			return psprintf("\"swaps[%d]\" has neither \"core\" nor \"theirs\".", i);
 	}
-	return true;
+	return NULL;
 }
 
 static void
@@ -390,6 +394,7 @@ sliced_registered_load(SlicedRegistered *registered)
 	Oid			function = registered->function;
 	uint64		before = registry_generation;
 	const SlicedToaster *toaster;
+	const char *problem;
 
 	if (registered->toaster != NULL)
 		return registered->toaster;
@@ -404,11 +409,13 @@ sliced_registered_load(SlicedRegistered *registered)
 				errmsg("function %s returned a toaster for interface %u of pg_sliced, which has interface %u",
 					   format_procedure(function), toaster->api, SLICED_TOASTER_API),
 				errhint("Install releases of both extensions that belong together."));
-	if (!is_sound(toaster))
+	problem = problem_of(toaster);
+	if (problem != NULL)
 		ereport(ERROR,
 				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				errmsg("function %s returned a toaster with impossible functions to exchange",
-					   format_procedure(function)));
+					   format_procedure(function)),
+				errdetail_internal("%s", problem));
 	/* the function may have done anything; the list may be a new one by now */
 	SLICED_STOP("registry.toaster-called");
 	if (before == registry_generation)
@@ -470,7 +477,7 @@ sliced_registered_try(SlicedRegistered *registered)
 	if (!has_library(registered->function))
 		return NULL;
 	toaster = call_handler(registered->function);
-	if (toaster == NULL || toaster->api != SLICED_TOASTER_API || !is_sound(toaster))
+	if (toaster == NULL || toaster->api != SLICED_TOASTER_API || problem_of(toaster) != NULL)
 		return NULL;
 	if (before == registry_generation)
 		registered->toaster = toaster;

@@ -52,6 +52,20 @@ refused other_api "$insert" 'function json_toaster(json) returned a toaster for 
 for symbol in no_swaps swap_of_no_kind swap_without_name swap_of_nothing; do
     refused $symbol "$insert" 'function json_toaster(json) returned a toaster with impossible functions to exchange'
 done
+details() {
+    for symbol in no_swaps swap_of_no_kind swap_without_name swap_of_nothing cuts_overlap cuts_end_early cuts_of_no_region; do
+        with $symbol
+        sql -c "$insert" 2>&1 | sed -n 's/^DETAIL:  //p'
+    done
+}
+is "$(details)" '"nswaps" is 3, and "swaps" is NULL.
+"swaps[0].kind" is 77.
+"swaps[0].ours" is NULL.
+"swaps[0]" has neither "core" nor "theirs".
+Cut 1 has 19010 bytes from 1000 on, and should begin at 2000.
+The last cut ends at 20009.
+Cut 1 is in region 2 of 2.' "messages name the member that is wrong"
+sql -c 'DROP FUNCTION json_toaster(json)'
 
 # who only reads does not need the toaster
 reads() { sql -c "SELECT md5(j ->> 'a') = md5(noise(20000, 1)), h['k'] = noise(20000, 3) FROM t WHERE id = 1" 2>&1; }
@@ -100,6 +114,7 @@ wrong_function() {
     refused swaps_functions "$3" "$4"
 }
 wrong_function read_beyond 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'function json_text(json,text) asks for bytes'
+wrong_function read_no_argument 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'function json_text(json,text) asks for the document in argument 5, and has 2'
 wrong_function edit_beyond "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "function $change asks for bytes 1000000000 to 1000000001"
 wrong_function edit_huge "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "function $change makes a value of"
 wrong_function edit_of_another "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "function $change joins ropes of different values"

@@ -35,7 +35,7 @@ message() {
 }
 
 problems() {
-    sql -c "SELECT kind, CASE value WHEN $doc THEN 'DOC' WHEN $t THEN 'T' ELSE 'N' END, message, count(*) FROM sliced.verify('docs') v (kind, row, col, value, byte_offset, message) GROUP BY 1, 2, 3 ORDER BY 1, 2"
+    sql -c "SELECT kind, CASE value WHEN $doc THEN 'DOC' WHEN $t THEN 'T' ELSE 'N' END, message, count(*) FROM sliced.verify('docs') v (rel, kind, row, col, value, byte_offset, message) GROUP BY 1, 2, 3 ORDER BY 1, 2"
 }
 
 # readable NAME: which rows' values are, each column by itself?

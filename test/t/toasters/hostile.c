@@ -169,6 +169,10 @@ HANDLER(read_beyond,
 		sliced_api()->document_need(doc, sliced_api()->document_size(doc), 1);
 		PG_RETURN_NULL())
 
+HANDLER(read_no_argument,
+		sliced_api()->document(fcinfo, 5);
+		PG_RETURN_NULL())
+
 HANDLER(edit_beyond,
 		const SlicedRope *rope = sliced_api()->rope_of_document(sliced_api()->document(fcinfo, 0));
 		SlicedRope *result = sliced_api()->rope_begin(rope);
