@@ -199,6 +199,13 @@
 /* Bytes that stay in the head: every change writes them again. */
 #define SLICED_INLINE_REGION		SLICED_LIMIT(320, 32)
 
+/*
+ * A change with more runs is compared with what the old value takes, by the slices at
+ * some places of it.  What compresses well may be cheaper to write anew.
+ */
+#define SLICED_MANY_RUNS			SLICED_LIMIT(256, 8)
+#define SLICED_STORED_SAMPLES		4
+
 /* Shorter values are written anew: they fit in two rows. */
 #define SLICED_WORTH_SHARING		SLICED_LIMIT(3000, 48)
 

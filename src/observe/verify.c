@@ -31,7 +31,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "row/column_value.h"
-#include "storage/bufmgr.h"
 #include "store/dictionary.h"
 #include "store/walk.h"
 #include "utils/acl.h"
@@ -406,9 +405,8 @@ verify_relation(ReturnSetInfo *result, Oid relid, bool details)
 	}
 	if (details)
 		ereport(INFO,
-				errmsg("checked \"%s\": rows: %llu, values stored as slices: %llu, pages of slices: %u, problems: %llu",
+				errmsg("checked \"%s\": rows: %llu, values stored as slices: %llu, problems: %llu",
 					   RelationGetRelationName(v.rel), (unsigned long long) v.nrows, (unsigned long long) v.nvalues,
-					   v.toastrel == NULL ? 0 : RelationGetNumberOfBlocks(v.toastrel),
 					   (unsigned long long) v.nproblems));
 	UnregisterSnapshot(snapshot);
 	hash_destroy(v.objects);

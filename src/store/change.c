@@ -50,7 +50,7 @@ typedef struct Derivation
 	sigjmp_buf	unreadable;		/* where planning ends if it comes upon damage */
 } Derivation;
 
-static void
+static SlicedDamage
 change_load_old(Derivation *d)
 {
 	const struct varatt_external *base = &d->change->rope->base;
@@ -66,8 +66,7 @@ change_load_old(Derivation *d)
 	d->old_size = sliced_pointer_size(base);
 	if (damage == SLICED_SOUND && d->old.total > d->old_size)
 		damage = SLICED_ROOT_TOO_LONG;
-	if (damage != SLICED_SOUND)
-		sliced_report_corruption(d->ts.toastrel, base->va_valueid, 0, damage);
+	return damage;
 }
 
 /* ---- the old value as a tree ---- */
@@ -180,16 +179,61 @@ change_plan_tree(Derivation *d)
 	return !d->tree.too_long;
 }
 
+/* The part of its bytes that the old value takes, by the slices at some places. */
+static double
+old_part_stored(Derivation *d)
+{
+	uint64		raw = 0;
+	uint64		stored = 0;
+
+	for (int i = 0; i < SLICED_STORED_SAMPLES; i++)
+	{
+		uint32		at = (uint64) d->old_size * (2 * i + 1) / (2 * SLICED_STORED_SAMPLES);
+		SlicedPieces pieces = {0};
+		SlicedRow	row;
+		uint32		start;
+
+		if (sliced_pieces_find(&pieces, &d->old, &d->ts, at, at + 1) == SLICED_SOUND &&
+			pieces.n > 0 && OidIsValid(pieces.list[0].objid) &&
+			sliced_slice_find_nth(&d->ts, pieces.list[0].objid, pieces.list[0].start, 0, &row,
+								  &start) == SLICED_SOUND)
+		{
+			raw += row.rawlen;
+			stored += row.storedlen;
+		}
+		sliced_pieces_free(&pieces);
+	}
+	return raw == 0 ? 1 : (double) stored / raw;
+}
+
+/*
+ * True if most of the value is new, or if so many places have changed that edits take
+ * more than most of the value: bytes in them are not compressed.
+ */
+static bool
+change_is_mostly_new(Derivation *d)
+{
+	const SlicedRope *rope = d->change->rope;
+	uint32		unshared = sliced_rope_unshared(rope);
+	double		part;
+
+	if (unshared > rope->len / 4 * 3)
+		return true;
+	if (rope->nruns <= SLICED_MANY_RUNS)
+		return false;
+	part = old_part_stored(d);
+	return unshared * part + rope->nruns / 2.0 * SLICED_RUN_WORTH > rope->len * part / 4 * 3;
+}
+
 /* True if the old value is not worth sharing.  Counts why. */
 static bool
 change_is_better_anew(Derivation *d)
 {
-	uint32		len = d->change->rope->len;
 	SlicedCounter why;
 
-	if (len < SLICED_WORTH_SHARING)
+	if (d->change->rope->len < SLICED_WORTH_SHARING)
 		why = SLICED_ANEW_SHORT;
-	else if (sliced_rope_unshared(d->change->rope) > len / 4 * 3)
+	else if (change_is_mostly_new(d))
 		why = SLICED_ANEW_NEW;
 	else
 		return false;
@@ -280,18 +324,41 @@ static void
 change_derive(SlicedChange *change, SlicedWriter *writer)
 {
 	Derivation *d = palloc0(sizeof(Derivation));
+	SlicedDamage damage;
 
 	d->change = change;
 	d->writer = writer;
 	d->kept.mcxt = CurrentMemoryContext;
 	sliced_scan_open(&d->ts, sliced_writer_relation(writer), NULL, RowExclusiveLock);
 	d->ts.visibility = SLICED_SEE_CURRENT;
-	change_load_old(d);
+	damage = change_load_old(d);
+	if (damage != SLICED_SOUND)
+		sliced_report_corruption(d->ts.toastrel, change->rope->base.va_valueid, 0, damage);
 	if (!change_is_better_anew(d) && change_plan_tree(d))
 		change_write_tree(d);
 	else
 		change_write_anew(d);
 	sliced_scan_close(&d->ts, NoLock);
+}
+
+bool
+sliced_change_is_worth_it(Relation toastrel, const SlicedRope *rope)
+{
+	SlicedChange change = {.rope = rope};
+	Derivation *d;
+	bool		result;
+
+	if (rope->nruns <= SLICED_MANY_RUNS)
+		return true;
+	d = palloc0(sizeof(Derivation));
+	d->change = &change;
+	sliced_scan_open(&d->ts, toastrel, NULL, AccessShareLock);
+	d->ts.visibility = SLICED_SEE_READABLE;
+	/* damage is found when the change is written */
+	result = change_load_old(d) != SLICED_SOUND || !change_is_mostly_new(d);
+	sliced_scan_close(&d->ts, NoLock);
+	pfree(d);
+	return result;
 }
 
 void

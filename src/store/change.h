@@ -34,6 +34,12 @@ extern void sliced_change_plan(SlicedChange *change, SlicedWriter *writer,
 							   const SlicedRope *rope, Oid new_id,
 							   SlicedCompression compression, const SlicedPolicy *policy);
 
+/*
+ * True if a rope found by comparing saves enough.  The change is written anew as well if
+ * it does not, but the caller may know a shorter way.
+ */
+extern bool sliced_change_is_worth_it(Relation toastrel, const SlicedRope *rope);
+
 /* Write it, and delete the rows of the old value that the new one does not share. */
 extern void sliced_change_write(SlicedChange *change, SlicedWriter *writer);
 

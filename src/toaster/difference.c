@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "format/pointer.h"
 #include "miscadmin.h"
+#include "store/change.h"
 #include "store/reader.h"
 #include "store/rope.h"
 #include "toaster/difference.h"
@@ -212,6 +213,16 @@ structural_difference(const SlicedToaster *toaster, const struct varatt_external
 	return rope;
 }
 
+static bool
+is_worth_it(const SlicedRope *rope)
+{
+	Relation	toastrel = table_open(rope->base.va_toastrelid, AccessShareLock);
+	bool		result = sliced_change_is_worth_it(toastrel, rope);
+
+	table_close(toastrel, NoLock);
+	return result;
+}
+
 SlicedRope *
 sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
 				  const struct varatt_external *old, const char *raw, uint32 len)
@@ -229,6 +240,8 @@ sliced_difference(Relation rel, int attno, const SlicedToaster *toaster,
 	rope = compare_bytes(toaster, old, raw, len, &new);
 	if (toaster->difference != NULL && new > SLICED_COMPARE_CLOSER)
 		rope = better_rope(rope, structural_difference(toaster, old, raw, len));
+	if (rope != NULL && !is_worth_it(rope))
+		rope = NULL;
 	remember_outcome(e, rope != NULL);
 	return rope;
 }
