@@ -1,7 +1,7 @@
 """Reads of values that were changed many times, beside fresh ones.
 
-A value of ours is a tree of edits once it has been changed: whoever reads it reads its
-nodes as well.  A client changes it at random places: a digit, a string that gets longer
+A value of ours is a tree of edits once it has been changed: a reader reads its nodes as
+well.  A client changes it at random places: a digit, a string that gets longer
 or shorter, an item that is inserted, another that is removed.  The fresh value is what
 the client then sends, written at once.  Many documents of 60 kB come last, beside heap's,
 all of them changed in turn.

@@ -216,7 +216,7 @@ class Bench:
         self.session.run("INSERT INTO source SELECT 'log', convert_to(block, 'UTF8') FROM source_in")
         self.session.run(f"INSERT INTO source SELECT 'noise', decode(mixed_text(1, {2 * BLOCK}, 0), 'hex')")
         self.session.run("DROP TABLE source_in")
-        # No codec looks back as far as the block is long.  Neighbours have nothing in common: of contents
+        # The block is longer than any codec looks back.  Neighbours have nothing in common: from contents
         # that repeat, the processor learns where a codec branches.
         self.session.run(
             f"CREATE FUNCTION content(kind text, i int, size int) RETURNS bytea LANGUAGE sql AS $$"

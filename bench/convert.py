@@ -190,7 +190,7 @@ def latencies(scripts, seconds, stopped):
 
 
 def meanwhile(b):
-    """Each window begins with a table of which nothing has been converted."""
+    """Each window begins with a table that is not converted at all."""
     source = make_source(b, SMALL, b.scale(10 * MB, 3 * MB), copies=b.scale(40, 30))
     rows = int(b.session.number(f"SELECT count(*) FROM {source}"))
     table = "converted"

@@ -189,6 +189,6 @@ def time_changes(b, size, changes, in_table):
 
     b.interleave("", PAIR, measure, rounds=b.scale(5, 3 if size < 10 * MB else 1))
     for v in PAIR:
-        run(v, 0, 1)        # the same number of changes to all, as far as one can see
+        run(v, 0, 1)        # about the same number of changes to all
     b.verify(PAIR, "parts")
     b.same(PAIR, "parts", "SELECT md5(doc::text) FROM {}")

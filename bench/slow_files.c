@@ -3,9 +3,9 @@
  *	  Preloaded into a server: temporary files below a directory named "slow" are read and
  *	  written at 200 MB a second, as on a device that does no more.
  *
- * Whoever reads or writes waits as long as the device would take, in steps of some
- * milliseconds.  Nothing is done behind his back, as a kernel does with files that are
- * written back later: who writes for long waits for that as well.
+ * A backend that reads or writes waits as long as the device would take, in steps of
+ * some milliseconds.  It waits for all that it writes.  A kernel would write some of it
+ * back later, and then make a backend that writes for long wait for that as well.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

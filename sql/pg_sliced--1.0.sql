@@ -279,7 +279,7 @@ LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION sliced.inspect(anyelement) IS
 'the slices that a value consists of';
 
--- Statistics.  Column 0 is what is read: readers do not know of which column a value is.
+-- Statistics.  Column 0 is what is read: a reader does not know a value's column.
 
 CREATE FUNCTION sliced_functions.stat_counts(
     OUT toastrelid oid, OUT attnum smallint, OUT since timestamptz,

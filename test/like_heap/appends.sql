@@ -1,5 +1,5 @@
 -- Values that are added to and changed in part, wherever SQL can do that to a
--- column.  Whoever gets to see the new value before, while and after it is
+-- column.  All that see the new value before, while and after it is
 -- stored must see the same: RETURNING, triggers, indexes, cursors, variables.
 
 -- heap writes everything again each time: not with pglz, which takes minutes

@@ -1,4 +1,4 @@
--- Arrays and objects of thousands of values, of which some come, go and get other lengths:
+-- Arrays and objects of thousands of values: some come, go and get other lengths:
 -- the lists of their entries move (format/list.h).
 SET default_toast_compression = :lz4;
 CREATE TABLE t (id int PRIMARY KEY, d jsonb);

@@ -54,7 +54,7 @@ SELECT id FROM barrier WHERE tell(doc->>'n') AND (doc->>'n')::int > 2 ORDER BY i
 UPDATE barrier SET body = body || 'x', list[3] = list[3] || '9', doc = jsonb_set(doc, '{n}', to_jsonb((doc->>'n')::int + 1)) WHERE tell(list[3]) RETURNING id, right(body, 3), list[3], doc->'n';
 UPDATE barrier SET body = 'mine' WHERE id = 1 AND tell(body);
 
--- of a table of which she may read some columns
+-- of a table with some columns that she may read
 SET ROLE regress_sliced_ann;
 GRANT SELECT (id, doc), UPDATE (body, doc) ON t TO regress_sliced_eve;
 SET ROLE regress_sliced_eve;

@@ -49,7 +49,7 @@ SELECT * FROM sliced.estimate('docs', '-1 s');
 SELECT * FROM sliced.advise('docs', NULL);
 SELECT * FROM sliced.estimate(NULL);
 
--- whoever may read it, or measure it
+-- roles that may read it, or measure it
 SET ROLE advise_other;
 SELECT * FROM sliced.estimate('docs');
 SELECT * FROM sliced.advise('parts');

@@ -32,7 +32,7 @@ BEGIN
     EXECUTE format('UPDATE t SET %I = %s', col, value) USING new;
     RETURN pg_current_wal_insert_lsn() - start;
 END $$;
--- the least of three, each of which begins with the old value; others may write as well
+-- the least of three that begin with the old value; other sessions may write as well
 CREATE FUNCTION writes(col text, new text) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE least numeric;
 BEGIN

@@ -27,7 +27,7 @@ CREATE PROCEDURE fill(start int) LANGUAGE sql AS $$
     CALL twice('UPDATE $ SET j = jsonb_set(j, ''{id}'', ''"changed"'') WHERE id % 5 = 0');
 $$;
 
--- what a tool would do to the relation, of which it has a lock
+-- what a tool would do to a relation that it has locked
 CREATE PROCEDURE give(rel regclass, am name) LANGUAGE sql AS $$
     UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname = am) WHERE oid = rel;
     -- it changes the table's own entry as well

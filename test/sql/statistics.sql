@@ -16,7 +16,7 @@ CREATE FUNCTION reads() RETURNS TABLE(rel text, reads bigint, core_reads bigint,
     SELECT rel::text, reads, core_reads, slices_read, stored_bytes_read > 0, bytes_decompressed > 0 FROM sliced.stat_tables
     WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace) ORDER BY 1
 $$;
--- "n" bytes, of which each slice compresses well, or not at all
+-- "n" bytes; each slice of them compresses well, or not at all
 CREATE FUNCTION soft(n int) RETURNS text LANGUAGE sql AS $$ SELECT left(string_agg(i || 'abcdefghij', ''), n) FROM generate_series(1, n / 10) i $$;
 CREATE FUNCTION hard(n int) RETURNS bytea LANGUAGE sql AS $$ SELECT substr(string_agg(sha256(i::text::bytea), ''), 1, n) FROM generate_series(1, n / 32 + 1) i $$;
 

@@ -12,7 +12,7 @@ CREATE SCHEMA taken;
 SET search_path = taken;
 SET sliced.compression = lz4;
 
--- texts, of one byte a character or of two, of which every compressor makes something else
+-- texts of one byte a character, or of two; every compressor makes something else of them
 CREATE FUNCTION words(n int, seed int, alphabet text) RETURNS text LANGUAGE sql AS $$
     SELECT left(string_agg(translate(substr(md5(seed || '.' || i % 97 || '.' || i % 89), 1, 9), '0123456789abcdef', alphabet), '' ORDER BY i), n)
     FROM generate_series(0, n / 9) i $$;

@@ -1,4 +1,4 @@
--- Tables of heap's, of which each wants another advice.
+-- Tables of heap's that want different advice.
 CREATE EXTENSION pg_sliced;
 SET client_min_messages = warning;
 -- 19 has another default, and what heap has compressed with our codec we take as it is

@@ -22,7 +22,7 @@ CREATE FUNCTION show(a anynonarray) RETURNS text LANGUAGE plpgsql IMMUTABLE STRI
     BEGIN RETURN concat(left(md5(a::text), 4), ' ', left(a::text, 40)); END $$;
 CREATE FUNCTION volatile(int) RETURNS int LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN $1; END';
 
--- Some numbers, some of which are NULL if 'nulls' is not 0
+-- Some numbers; some are NULL if 'nulls' is not 0
 CREATE FUNCTION numbers(n int, nulls int) RETURNS int[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(array_agg(CASE WHEN nulls = 0 OR x % nulls <> 1 THEN (x * 7919) % 100003 END ORDER BY x), '{}') FROM generate_series(1, n) x $$;
 CREATE FUNCTION words(n int, seed int) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

@@ -14,7 +14,7 @@ CREATE FUNCTION strings(n int) RETURNS text[] LANGUAGE sql AS $$
     SELECT array_agg(CASE WHEN i % 9 > 0 THEN left(md5(i::text), 1 + i % 31) END) FROM generate_series(1, n) i $$;
 
 CREATE TABLE forms (id int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, name text, type regtype, codec text, value text, changes text[] DEFAULT '{}',
-    others text);    -- values i from 2 on, of which a dictionary is made
+    others text);    -- values i from 2 on, for a dictionary
 
 INSERT INTO forms (codec, name, type, value)
 SELECT codec, codec || ', ' || v.name, v.type, v.value
@@ -85,7 +85,7 @@ SELECT codec, name || codec || ', pairs', to_regtype('hstore'), $$(SELECT hstore
 FROM (VALUES ('none', '', '{}'::text[]), ('zstd', '', '{}'), ('lz4', 'changed ', ARRAY[$$v || 'k7=>changed'$$, $$v - 'k80'::text$$])) c(codec, name, changes)
 WHERE to_regtype('hstore') IS NOT NULL;
 
--- What heap has compressed, taken as it is: characters that nobody has counted, and pglz's
+-- What heap has compressed, taken as it is: characters that were not counted, and pglz's
 -- slice that is longer than ours.
 CREATE TABLE packed (lz4 text COMPRESSION lz4, pglz text COMPRESSION pglz) USING heap;
 INSERT INTO packed SELECT words('t', 50) || replace(words('t', 150), 'a', 'ä€𝄞') || lines('t', 20), lines('ä', 1200);

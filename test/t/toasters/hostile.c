@@ -2,7 +2,7 @@
  * hostile.c
  *	  Toasters that do what no toaster may: each is made by a function of its name.
  *
- * They are for json, of which nobody else knows anything, and for subscripts of
+ * They are for json, which has no other toaster, and for subscripts of
  * hstore.
  */
 #include "postgres.h"
@@ -206,7 +206,7 @@ fail_to_swap(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 	ereport(ERROR, errmsg("out of luck"));
 }
 
-/* a function that nobody has offered, of another type */
+/* a function of another type that no toaster offers */
 static FuncExpr *
 call_anything(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 {

@@ -131,7 +131,7 @@ CALL twice('CREATE TABLE was$ USING heap AS SELECT id, t, j FROM ONLY plain$');
 ALTER TABLE was_sliced SET ACCESS METHOD sliced;
 VACUUM parts1_sliced;
 
--- rows that one twin has and the other has not; tables, of which there are not the same
+-- rows that one twin has and the other has not; tables that only one has
 CREATE FUNCTION different() RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     ours regclass;
