@@ -90,6 +90,16 @@ UPDATE changed SET v = (SELECT jsonb_agg(e || '{"key7": "another"}') FROM dense,
 UPDATE dense SET v = changed.v FROM changed;
 SELECT replaced, changed, dense.v = changed.v AS same FROM sliced.stat_columns, dense, changed WHERE rel = 'dense' AND col = 'v';
 DROP TABLE dense, changed;
+-- bytes that are no jsonb: a container without room for its entries, at the end of a document
+CREATE CAST (bytea AS jsonb) WITHOUT FUNCTION;
+CREATE TABLE broken (id int, v jsonb) USING sliced;
+-- an array of an array of 3,000 bytes, which says that it has one element, and of one of 4 bytes, which says so too
+INSERT INTO broken SELECT 1, (decode('02000040' || 'b80b0050' || '04000050', 'hex') ||
+    (SELECT substr(decode('01000040' || string_agg(md5(i::text), ''), 'hex'), 1, 3000) FROM generate_series(1, 200) i) || decode('01000040', 'hex'))::jsonb;
+UPDATE broken SET v = jsonb_build_array((SELECT jsonb_agg(md5(i::text)) FROM generate_series(1, 100) i), (SELECT jsonb_agg(md5(i::text)) FROM generate_series(1, 100) i));
+SELECT jsonb_array_length(v), jsonb_array_length(v->1) FROM broken;
+DROP TABLE broken;
+DROP CAST (bytea AS jsonb);
 SELECT * FROM sliced.verify('other');
 SET client_min_messages = warning;
 DROP SCHEMA differences CASCADE;

@@ -281,8 +281,8 @@ compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old
 {
 	uint32		first = new->nentries - new->count;
 	bool		is_object = sliced_node_is_object(old);
-	OldEntry	old_key = first_entry(old);
-	OldEntry	old_value = first_entry(old);
+	OldEntry	old_key;
+	OldEntry	old_value;
 	uint32		key_begin = 0;
 	uint32		begin;
 	uint32		from_end = 0;	/* number of an array's elements to count from its end */
@@ -303,6 +303,7 @@ compare_containers(DocumentComparison *c, const SlicedJsonbNode *old, uint32 old
 	}
 	c->level++;
 
+	old_key = old_value = first_entry(old);
 	begin = getJsonbOffset(new->container, first);
 	add_structure(c, old, old_len, new, begin);
 	if (!is_object && old->count != new->count)
