@@ -1,14 +1,14 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION pg_sliced" to load this file. \quit
 
--- Both are new and belong to a superuser, so they have no functions of others that
--- somebody might call instead of ours.
+-- Both are new and belong to a superuser: no other role has put a function into them
+-- that would be called instead of ours.
 CREATE SCHEMA sliced;
 COMMENT ON SCHEMA sliced IS 'pg_sliced: what users call and read';
 GRANT USAGE ON SCHEMA sliced TO PUBLIC;
 CREATE SCHEMA sliced_functions;
 COMMENT ON SCHEMA sliced_functions IS
-'pg_sliced: functions that plans, views and types call, and no user by name';
+'pg_sliced: functions for plans, views and types, not to be called by name';
 GRANT USAGE ON SCHEMA sliced_functions TO PUBLIC;
 
 CREATE FUNCTION sliced.handler(internal)
@@ -83,7 +83,7 @@ LEFT JOIN (pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e
     ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
     AND d.objid OPERATOR(pg_catalog.=) t.function::pg_catalog.oid;
 COMMENT ON VIEW sliced.toasters IS
-'what is known of types; a type''s default is used for columns that name no other';
+'toasters; a column that names none uses its type''s default';
 GRANT SELECT ON sliced.toasters TO PUBLIC;
 
 -- Options of columns: labels of provider "sliced".
@@ -115,7 +115,7 @@ CREATE FUNCTION sliced.adopt(rel regclass) RETURNS void
 AS 'MODULE_PATHNAME', 'sliced_adopt'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.adopt(regclass) IS
-'give a heap table, with all its partitions, or a materialized view the access method "sliced", without rewriting it';
+'make a heap table, with all its partitions, or a materialized view sliced, without rewriting it';
 
 -- Dictionaries, which short values look back at.
 
@@ -127,7 +127,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_train'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.train(regclass, name) IS
-'make a dictionary for new values of a column, or of all columns, from a sample of those that there are; none where it does not pay';
+'make a dictionary for new values of a column, or of all columns, from a sample of its values, where that saves space';
 
 CREATE FUNCTION sliced_functions.table_dictionaries(
     rel regclass,
@@ -137,7 +137,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_table_dictionaries'
 LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced_functions.table_dictionaries(regclass) IS
-'the dictionaries of a table';
+'for view sliced.dictionaries';
 
 CREATE FUNCTION sliced.dictionary_slices(
     rel regclass, OUT rel text,
@@ -146,7 +146,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_dictionary_slices'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.dictionary_slices(regclass) IS
-'how many slices look back at each dictionary of a table; reads all of its toast relation';
+'how many slices use each dictionary of a table; reads all of its toast relation';
 
 CREATE VIEW sliced.dictionaries WITH (security_invoker = true) AS
 SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, d.*
@@ -156,7 +156,7 @@ CROSS JOIN LATERAL sliced_functions.table_dictionaries(c.oid::pg_catalog.regclas
 WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}')
     AND a.amhandler OPERATOR(pg_catalog.=) 'sliced.handler'::pg_catalog.regproc;
 COMMENT ON VIEW sliced.dictionaries IS
-'dictionaries of sliced tables; saves: the part of what values took before that they do not take with it';
+'dictionaries of sliced tables; saves: the fraction that its sample became smaller by';
 GRANT SELECT ON sliced.dictionaries TO PUBLIC;
 
 CREATE PROCEDURE sliced.convert(
@@ -164,7 +164,7 @@ CREATE PROCEDURE sliced.convert(
 AS 'MODULE_PATHNAME', 'sliced_convert'
 LANGUAGE C;
 COMMENT ON PROCEDURE sliced.convert(regclass, float8, float8, float8) IS
-'store values as new ones would be, while the table is used; at most so many MB of values a second, so many seconds spent on waiting for locked rows, and this part of the toast relation''s rows dead';
+'store old values as new ones would be, while the table is used; limits: MB of values a second, seconds of waiting for locked rows, dead fraction of the toast relation''s rows';
 
 CREATE FUNCTION sliced_functions.conversions(
     OUT pid int, OUT datid oid, OUT relid oid, OUT phase bigint, OUT started bigint,
@@ -198,7 +198,7 @@ CROSS JOIN LATERAL (
     FROM (SELECT (pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-)
         pg_catalog.date_part('epoch', '2000-01-01 00:00:00+00'::pg_catalog.timestamptz)) OPERATOR(pg_catalog.*) 1e6::float8 AS usec) now) s;
 COMMENT ON VIEW sliced.convert_progress IS
-'how far calls of sliced.convert() are';
+'progress of the calls of sliced.convert() that are running';
 GRANT SELECT ON sliced.convert_progress TO PUBLIC;
 
 CREATE FUNCTION sliced.kept_files(
@@ -207,13 +207,13 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_list_kept_files'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION sliced.kept_files() IS
-'files of this database that logical decoding has still to read, though tables have others by now';
+'files of this database that tables no longer use, kept for logical decoding';
 
 CREATE FUNCTION sliced.remove_kept_files() RETURNS int
 AS 'MODULE_PATHNAME', 'sliced_remove_kept_files'
 LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.remove_kept_files() IS
-'remove those that no slot needs any more, and return how many; ANALYZE does so, too';
+'remove kept files that no slot needs, and return their number; ANALYZE does so as well';
 REVOKE EXECUTE ON FUNCTION sliced.remove_kept_files() FROM PUBLIC;
 
 -- An old transaction id has a large age.
@@ -230,7 +230,7 @@ CROSS JOIN LATERAL (
 WHERE s.catalog_xmin IS NOT NULL
 AND s.wal_status IS DISTINCT FROM 'lost';
 COMMENT ON VIEW sliced.decoding IS
-'slots that slices are kept for, how far they are behind, and which files of this database they hold up';
+'logical slots, how far they lag, and what is kept for them of this database';
 GRANT SELECT ON sliced.decoding TO PUBLIC;
 
 CREATE FUNCTION sliced_functions.column_options(
@@ -242,7 +242,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_column_options'
 LANGUAGE C STRICT STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced_functions.column_options(regclass) IS
-'what holds for the columns of a table, and why';
+'for view sliced.columns';
 
 CREATE VIEW sliced.columns WITH (security_invoker = true) AS
 SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, o.*
@@ -256,7 +256,7 @@ WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}') AND a.amhandler OPERATOR(pg
         AND l.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
         AND l.provider OPERATOR(pg_catalog.=) 'sliced');
 COMMENT ON VIEW sliced.columns IS
-'what holds for columns of sliced tables, and of partitioned tables with labels, and why';
+'options of the columns of sliced tables, and of partitioned tables with labels, and where they come from';
 GRANT SELECT ON sliced.columns TO PUBLIC;
 
 CREATE FUNCTION sliced.verify(
@@ -267,7 +267,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_verify'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.verify(regclass, boolean) IS
-'one row for everything wrong with the oversized values of a table; "details" says how much was checked';
+'damage in the oversized values of a table, a row for each; with details, also how much was checked';
 
 CREATE FUNCTION sliced.inspect(
     value anyelement,
@@ -277,7 +277,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_inspect'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION sliced.inspect(anyelement) IS
-'the slices that a value consists of';
+'the slices of a value';
 
 -- Statistics.  Column 0 is what is read: a reader does not know a value's column.
 
@@ -300,14 +300,14 @@ CREATE FUNCTION sliced.stat_reset() RETURNS void
 AS 'MODULE_PATHNAME', 'sliced_stat_reset'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.stat_reset() IS
-'forget what was counted of the tables of this database';
+'reset the statistics of all tables of this database';
 REVOKE EXECUTE ON FUNCTION sliced.stat_reset() FROM PUBLIC;
 
 CREATE FUNCTION sliced.stat_reset(rel regclass) RETURNS void
 AS 'MODULE_PATHNAME', 'sliced_stat_reset_table'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.stat_reset(regclass) IS
-'forget what was counted of a table';
+'reset the statistics of a table';
 REVOKE EXECUTE ON FUNCTION sliced.stat_reset(regclass) FROM PUBLIC;
 
 CREATE VIEW sliced.stat_tables WITH (security_invoker = true) AS
@@ -318,7 +318,7 @@ LEFT JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toas
 WHERE s.attnum OPERATOR(pg_catalog.=) 0::pg_catalog.int2
 AND (c.oid IS NOT NULL OR s.toastrelid IS NULL);
 COMMENT ON VIEW sliced.stat_tables IS
-'what has been read of the oversized values of tables';
+'reads of oversized values, by table';
 GRANT SELECT ON sliced.stat_tables TO PUBLIC;
 
 CREATE VIEW sliced.stat_columns WITH (security_invoker = true) AS
@@ -336,7 +336,7 @@ CROSS JOIN LATERAL (
                     pg_catalog.unnest(s.stored_bytes)) u (slices, raw, stored)) n
 WHERE s.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2;
 COMMENT ON VIEW sliced.stat_columns IS
-'what has become of the oversized values that columns were given';
+'writes of oversized values, by column';
 GRANT SELECT ON sliced.stat_columns TO PUBLIC;
 
 CREATE VIEW sliced.stat_codecs WITH (security_invoker = true) AS
@@ -351,7 +351,7 @@ CROSS JOIN LATERAL ROWS FROM (
     WITH ORDINALITY u (slices, raw_bytes, stored_bytes, codec)
 WHERE s.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND u.stored_bytes OPERATOR(pg_catalog.>) 0::pg_catalog.int8;
 COMMENT ON VIEW sliced.stat_codecs IS
-'what has been written of columns, by codec';
+'slices written, by column and codec';
 GRANT SELECT ON sliced.stat_codecs TO PUBLIC;
 
 -- They are booked under 1 in place of a toast relation, by the kind of node, and have other counters.
@@ -374,7 +374,7 @@ CROSS JOIN LATERAL (
     FROM ROWS FROM (pg_catalog.unnest(s.raw_bytes), pg_catalog.unnest(s.stored_bytes)) u (raw, stored)) n
 WHERE s.toastrelid OPERATOR(pg_catalog.=) 1::pg_catalog.oid;
 COMMENT ON VIEW sliced.stat_temp_files IS
-'what compressed temporary files took, and what they saved';
+'compressed temporary files: their size, and the time they saved';
 GRANT SELECT ON sliced.stat_temp_files TO PUBLIC;
 
 CREATE VIEW sliced.table_sizes WITH (security_invoker = true) AS
@@ -398,7 +398,7 @@ FROM (
     WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}')
     AND a.amhandler OPERATOR(pg_catalog.=) 'sliced.handler'::pg_catalog.regproc) s;
 COMMENT ON VIEW sliced.table_sizes IS
-'where the disk space of sliced tables is';
+'disk space of sliced tables';
 GRANT SELECT ON sliced.table_sizes TO PUBLIC;
 
 CREATE FUNCTION sliced.toast_space(
@@ -411,7 +411,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_toast_space'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION sliced.toast_space(regclass, double precision) IS
-'what is in the pages of a table''s toast relation, or in some percent of them';
+'contents of the pages of a table''s toast relation, of all or of some percent';
 
 -- Advice: what would be gained?
 
@@ -424,7 +424,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_estimate_table'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.estimate(regclass, interval) IS
-'what a table, of heap or sliced, takes (first row), and would take with each codec, by trying some of its rows; then the same for each column';
+'size of a heap or sliced table now (first row) and with each codec, by trying a sample of its rows; then of each column';
 
 CREATE FUNCTION sliced.advise(
     rel regclass DEFAULT NULL, max_time interval DEFAULT '1 min', OUT rel text,
@@ -434,13 +434,13 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_advise'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.advise(regclass, interval) IS
-'what to do with a table, or with all tables of 1 MB and more, and what that will bring';
+'what to do with a table, or with all tables of 1 MB and more, and how much that saves';
 
 CREATE FUNCTION sliced.report(max_time interval DEFAULT '1 min') RETURNS text
 AS 'MODULE_PATHNAME', 'sliced_report'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced.report(interval) IS
-'a page of HTML: where large values are, what would make them less, what changes have cost';
+'a page of HTML: where large values are, what makes them smaller, what changes cost';
 
 -- Nobody drops tables by dropping the extension.
 CREATE FUNCTION sliced_functions.before_drop() RETURNS event_trigger

@@ -194,7 +194,9 @@ draw(StringInfo page, const SlicedReport *report)
 	appendStringInfoString(page, "\n<p class=\"note\">");
 	sliced_html_text(page, psprintf("%s, PostgreSQL %s. ", timestamptz_to_str(now - now % USECS_PER_SEC),
 									GetConfigOption("server_version", false, false)));
-	appendStringInfoString(page, "Sizes that are estimates come from pages all over a table, stored on trial.</p>\n");
+	appendStringInfoString(page, "pg_sliced " SLICED_VERSION ". Sizes that are estimates come from a sample of a table's pages, stored on trial.</p>\n"
+						   "<p class=\"note\">A sliced table stores large values in small slices, each compressed by itself. sliced.adopt() makes a heap table "
+						   "sliced in milliseconds, without rewriting it; ALTER TABLE ... SET ACCESS METHOD heap writes it back.</p>\n");
 	sliced_report_summary(page, report);
 	sliced_report_advice(page, report);
 	sliced_report_tables(page, report);

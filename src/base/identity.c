@@ -53,5 +53,5 @@ sliced_method_keep(Oid am)
 		ereport(ERROR,
 				errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("access method \"sliced\" was dropped meanwhile"),
-				errhint("Somebody has dropped extension pg_sliced."));
+				errhint("Extension pg_sliced has been dropped."));
 }

@@ -69,7 +69,7 @@ sliced_settings_define(void)
 
 	DefineCustomEnumVariable("sliced.compression",
 							 "Compresses new values of columns that have no COMPRESSION option of their own.",
-							 "Values already stored stay readable whatever this says.",
+							 "Values that are stored already stay as they are.",
 							 &sliced_compression,
 							 SLICED_CODEC_LZ4,
 							 compression_options,
@@ -86,8 +86,8 @@ sliced_settings_define(void)
 
 	DefineCustomEnumVariable("sliced.logical_decoding",
 							 "Says whether changes of sliced tables are decoded logically.",
-							 "\"auto\" looks for logical replication slots on this server; set \"on\" when "
-							 "a standby decodes, \"off\" to write slices although slots exist.",
+							 "\"auto\" looks for logical replication slots on this server; set \"on\" if "
+							 "a standby decodes, \"off\" to write slices even if slots exist.",
 							 &sliced_logical_decoding,
 							 SLICED_DECODING_AUTO,
 							 decoding_options,
@@ -95,9 +95,9 @@ sliced_settings_define(void)
 							 NULL, NULL, NULL);
 
 	DefineCustomEnumVariable("sliced.dictionary",
-							 "Says whether new values look back at a dictionary of their column.",
-							 "With \"on\" they do if sliced.train() has made one, with \"auto\" ANALYZE "
-							 "and VACUUM FULL make one by themselves.",
+							 "Says whether new values use a dictionary of their column.",
+							 "\"on\" uses dictionaries that sliced.train() makes; with \"auto\" ANALYZE "
+							 "and VACUUM FULL make them as well.",
 							 &sliced_dictionary,
 							 SLICED_DICTIONARY_ON,
 							 dictionary_options,

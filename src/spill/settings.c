@@ -179,7 +179,7 @@ sliced_spill_settings(void)
 {
 	DefineCustomEnumVariable("sliced.temp_file_compression",
 							 "Compresses temporary files of hash joins, hash aggregates and sorts that do not fit in memory.",
-							 "With \"auto\" as lz4 does it, while that is worth its time.",
+							 "\"auto\" uses lz4, and stops where compressing takes more time than it saves.",
 							 &sliced_temp_file_compression,
 							 SLICED_TEMP_FILES_OFF,
 							 options,

@@ -324,7 +324,7 @@ sliced_batch_replace(SlicedBatch *b, ItemPointer tid, Oid objid, int32 seq, cons
 		/* only the owner of the row touches the value, unless there is damage */
 		ereport(ERROR,
 				errcode(ERRCODE_DATA_CORRUPTED),
-				errmsg("a row of value %u in \"%s\" has been changed by others or twice",
+				errmsg("a row of value %u in \"%s\" has been changed by another session, or twice",
 					   objid, RelationGetRelationName(b->toastrel)));
 	SLICED_STOP("batch.tail-updated");
 	if (update_indexes == TU_All)

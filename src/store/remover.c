@@ -29,7 +29,7 @@ sliced_toast_row_delete(Relation toastrel, Oid objid, ItemPointer tid)
 	if (result != TM_Ok)
 		ereport(ERROR,
 				errcode(ERRCODE_DATA_CORRUPTED),
-				errmsg("a row of value %u in \"%s\" has been changed by others or twice",
+				errmsg("a row of value %u in \"%s\" has been changed by another session, or twice",
 					   objid, RelationGetRelationName(toastrel)));
 }
 

@@ -59,6 +59,7 @@ is "$(ask page "[e.text for e in section('Dictionaries') if e.tag == 'th']")" $'
 is "$(ask page "40 < int([e.text for e in section('Dictionaries') if e.tag == 'td'][-1].split()[0]) < 60")" True "and what they save"
 is "$(ask page "[n for n in names('What changes have cost', 'h3') if '<' in n]")" "public.\"$odd\": <i>" "changes"
 is "$(ask page "'values 688, 188 of them changed in part' in text and 'times as much' in text")" True "and what they cost"
+is "$(ask page "'pg_sliced 1.0' in text and 'SET ACCESS METHOD heap' in text")" True "our version, and the way back"
 is "$(ask page "len(of('present')) > 0")" True "what a sliced table has now is marked"
 
 # sizes are those of the tables
@@ -83,7 +84,7 @@ echo 'BEGIN; LOCK TABLE documents, trained IN ACCESS EXCLUSIVE MODE; SELECT pg_a
 until [ "$(sql -c 'SELECT count(*) FROM pg_locks WHERE locktype = $$advisory$$')" = 1 ]; do sleep 0.1; done
 sql -c "SET statement_timeout = '60s'" -c "SELECT sliced.report('50s')" >"$PGS_TMP/locked" 2>"$PGS_TMP/warned"
 # how far it is it tells a slow machine
-is "$(grep -v '^NOTICE: .* tables looked at$' "$PGS_TMP/warned" | sort)" $'WARNING:  no advice on table "documents": somebody has locked it\nWARNING:  no advice on table "trained": somebody has locked it' \
+is "$(grep -v '^NOTICE: .* tables looked at$' "$PGS_TMP/warned" | sort)" $'WARNING:  no advice on table "documents": another session has locked it\nWARNING:  no advice on table "trained": another session has locked it' \
     "tables that are locked are warned of"
 is "$(ask locked '"public.documents" in names("Where the space is", "th"), "public.random" in names("Where the space is", "th")')" \
     '(False, True)' "and left out"
