@@ -70,7 +70,7 @@ AS $$MODULE_PATHNAME$$, $$sliced_text_right$$
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION sliced_functions.text_right(text, int) IS $$in plans, for values stored as slices: right() of core$$;'
 changed='ALTER FUNCTION sliced_functions.text_length(text) IMMUTABLE;'
-comment='COMMENT ON FUNCTION sliced.inspect(anyelement) IS $$the slices that a value consists of$$;'
+comment='COMMENT ON FUNCTION sliced.inspect(anyelement) IS $$the slices of a value$$;'
 privilege='GRANT SELECT ON sliced.toasters TO PUBLIC;'
 
 # earlier VERSION STATEMENT...: a version that lacks all of these, and an update that has these.
