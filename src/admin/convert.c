@@ -547,6 +547,8 @@ sliced_convert(PG_FUNCTION_ARGS)
 	relids = sliced_tables_lock(PG_GETARG_OID(0), SLICED_OWNER, AccessShareLock);
 	MemoryContextSwitchTo(old);
 	c.is_partition = get_rel_relkind(PG_GETARG_OID(0)) == RELKIND_PARTITIONED_TABLE;
+	/* each is locked and checked again, with a stronger lock: keep no weaker one */
+	next_transaction(&c);
 	foreach(lc, relids)
 		convert_table(&c, lfirst_oid(lc));
 	if (!c.top_level)

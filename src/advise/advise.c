@@ -122,6 +122,7 @@ sliced_advise(PG_FUNCTION_ARGS)
 	else if (advising.n == 0)
 		ereport(NOTICE,
 				errmsg("no advice: no table was looked at"),
-				errdetail("Advice is on tables of 1 MB and more with columns that can be long, and that you may read."));
+				PG_ARGISNULL(0) ?
+				errdetail("Advice is on tables of 1 MB and more with columns that can be long, and that you may read.") : 0);
 	return (Datum) 0;
 }

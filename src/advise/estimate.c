@@ -261,7 +261,8 @@ free_dictionaries(void *arg)
 {
 	SlicedEstimate *e = arg;
 
-	for (int i = 0; i < RelationGetDescr(e->rel)->natts; i++)
+	/* after an error the relation may be closed */
+	for (int i = 0; i < e->ncolumns; i++)
 		if (e->dictionaries[i] != NULL)
 			sliced_dictionary_free(e->dictionaries[i]);
 }
@@ -438,6 +439,7 @@ sliced_estimate(Relation rel, TimestampTz deadline)
 	e->rel = rel;
 	e->mcxt = mcxt;
 	e->deadline = deadline;
+	e->ncolumns = natts;
 	e->columns = palloc0(natts * sizeof(SlicedEstimateColumn));
 	e->dictionaries = palloc0(natts * sizeof(SlicedDictionary *));
 	at_end->func = free_dictionaries;

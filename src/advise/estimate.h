@@ -49,6 +49,7 @@ typedef struct SlicedEstimate
 	double		bytes;			/* table, toast relation and its index */
 	double		as_heap;		/* of heap's: bytes if core wrote it anew */
 	double		core_outside;	/* bytes of values in core's format outside rows */
+	int			ncolumns;
 	SlicedEstimateColumn *columns;
 	double		rows;
 	double		raw;			/* of all values */

@@ -303,8 +303,10 @@ enum
 };
 
 #define CHANGES_QUERY \
-	"SELECT rel, col::text, rel::regclass::oid, stored - anew, appended, changed, unchanged, anew, raw_bytes, stored_bytes" \
-	" FROM sliced.stat_columns," \
+	"SELECT rel, col::text, c.oid, stored - anew, appended, changed, unchanged, anew, raw_bytes, stored_bytes" \
+	" FROM sliced.stat_columns" \
+	/* a cast of the name to regclass would need rights on its schema */ \
+	" JOIN pg_class c ON c.oid::regclass::text = rel," \
 	" LATERAL (SELECT replaced + replaced_core + anew_short + anew_new AS anew) a" \
 	" WHERE stored + appended + changed + unchanged > 0 ORDER BY stored_bytes DESC, 1, 2 LIMIT 40"
 

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/relation.h"
 #include "base/identity.h"
 #include "base/tables.h"
@@ -26,7 +27,7 @@ bool
 sliced_table_check(Relation rel, bool is_partition)
 {
 	const char *name = RelationGetRelationName(rel);
-	bool		can_be = RELKIND_HAS_TABLE_AM(rel->rd_rel->relkind) && !IsSystemRelation(rel);
+	bool		can_be = rel->rd_tableam == GetHeapamTableAmRoutine() && !IsSystemRelation(rel);
 
 	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 		return false;

@@ -30,6 +30,7 @@
 #include "format/pointer.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/pg_list.h"
 #include "row/column_value.h"
 #include "store/dictionary.h"
 #include "store/walk.h"
@@ -52,6 +53,7 @@ typedef struct OwnedObject
 typedef struct Verify
 {
 	Relation	rel;
+	Datum		name;			/* the table's, for results */
 	Relation	toastrel;		/* NULL if the table has none */
 	ToastScan	scan;
 	ReturnSetInfo *result;
@@ -85,7 +87,7 @@ verify_put(Verify *v, const char *kind, bool in_table, Oid valueid, int64 offset
 	Datum		values[7] = {0};
 	bool		isnull[7] = {false};
 
-	values[0] = sliced_table_datum(RelationGetRelid(v->rel));
+	values[0] = v->name;
 	values[1] = CStringGetTextDatum(kind);
 	values[2] = PointerGetDatum(&v->row);
 	isnull[2] = !in_table;
@@ -376,12 +378,8 @@ verify_relation(ReturnSetInfo *result, Oid relid, bool details)
 	HASHCTL		names = {.keysize = sizeof(SlicedDictionaryName), .entrysize = sizeof(SlicedDictionaryName)};
 	Snapshot	snapshot;
 
-	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
-		ereport(ERROR,
-				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				errmsg("row-level security hides rows of \"%s\" from you", get_rel_name(relid)),
-				errhint("A role with BYPASSRLS, or the owner of a table without FORCE ROW LEVEL SECURITY, can verify it."));
 	v.rel = relation_open(relid, NoLock);
+	v.name = sliced_table_datum(relid);
 	if (OidIsValid(v.rel->rd_rel->reltoastrelid))
 		v.toastrel = table_open(v.rel->rd_rel->reltoastrelid, AccessShareLock);
 	v.work = AllocSetContextCreate(CurrentMemoryContext, "sliced verify",
@@ -419,19 +417,43 @@ verify_relation(ReturnSetInfo *result, Oid relid, bool details)
 
 /* True if a table that is not ours has a toast relation of ours: another tool gave it one. */
 static bool
-is_ours_by_toast(Oid relid)
+is_ours_by_toast(Relation rel)
 {
-	Relation	rel = relation_open(relid, NoLock);
-	bool		result = false;
+	Relation	toastrel;
+	bool		result;
 
-	if (!sliced_is_ours(rel) && OidIsValid(rel->rd_rel->reltoastrelid))
+	if (sliced_is_ours(rel) || RELATION_IS_OTHER_TEMP(rel) || !OidIsValid(rel->rd_rel->reltoastrelid))
+		return false;
+	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+	result = sliced_is_ours(toastrel);
+	table_close(toastrel, AccessShareLock);
+	return result;
+}
+
+/* Lock what there is to verify, and check first what would end it later. */
+static List *
+tables_to_verify(Oid relid)
+{
+	List	   *relids;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	sliced_relation_lock(relid, SLICED_READER, AccessShareLock, false);
+	relids = get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE ? list_make1_oid(relid) :
+		sliced_relation_lock_tree(relid, SLICED_READER, AccessShareLock);
+	foreach(lc, relids)
 	{
-		Relation	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
+		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
 
-		result = sliced_is_ours(toastrel);
-		table_close(toastrel, AccessShareLock);
+		if (check_enable_rls(lfirst_oid(lc), InvalidOid, true) == RLS_ENABLED)
+			ereport(ERROR,
+					errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					errmsg("row-level security hides rows of \"%s\" from you", RelationGetRelationName(rel)),
+					errhint("A role with BYPASSRLS, or the owner of a table without FORCE ROW LEVEL SECURITY, can verify it."));
+		if (is_ours_by_toast(rel) || sliced_table_check(rel, lfirst_oid(lc) != relid))
+			result = lappend_oid(result, lfirst_oid(lc));
+		relation_close(rel, NoLock);
 	}
-	relation_close(rel, NoLock);
 	return result;
 }
 
@@ -441,19 +463,13 @@ Datum
 sliced_verify(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid			relid;
 	ListCell   *lc;
 
 	/* an empty result would say that everything is sound */
 	sliced_argument_check(fcinfo, 0, "rel");
 	sliced_argument_check(fcinfo, 1, "details");
-	relid = PG_GETARG_OID(0);
 	InitMaterializedSRF(fcinfo, 0);
-	sliced_relation_lock(relid, SLICED_READER, AccessShareLock, false);
-	if (is_ours_by_toast(relid))
-		verify_relation(result, relid, PG_GETARG_BOOL(1));
-	else
-		foreach(lc, sliced_tables_lock(relid, SLICED_READER, AccessShareLock))
-			verify_relation(result, lfirst_oid(lc), PG_GETARG_BOOL(1));
+	foreach(lc, tables_to_verify(PG_GETARG_OID(0)))
+		verify_relation(result, lfirst_oid(lc), PG_GETARG_BOOL(1));
 	return (Datum) 0;
 }

@@ -46,7 +46,7 @@ BEGIN
                    ' ORDER BY md5(t::text))), '''') FROM %s t', rel) INTO result;
     RETURN result;
 END $$;
-CREATE PROCEDURE adopt() LANGUAGE plpgsql AS $$
+CREATE PROCEDURE adopt() LANGUAGE plpgsql SET client_min_messages = warning AS $$
 BEGIN
     IF '{am}' = 'sliced' THEN
         PERFORM sliced.adopt('t');

@@ -72,6 +72,11 @@ is "$(ask page "[[e.text for e in row if e.tag == 'td'][2:5] for row in section(
 report guest -c 'SET ROLE guest'
 is "$(ask guest 'sorted(set(names("Where the space is", "th")[1:]))')" $'public.documents\npublic.random' "who may read two tables sees two"
 sql -c 'BEGIN READ ONLY' -c "SELECT sliced.report('1 s')" >"$PGS_TMP/read"
+sql -c 'CREATE SCHEMA hidden' -c 'CREATE TABLE hidden.t (v text) USING sliced' \
+    -c "INSERT INTO hidden.t SELECT string_agg(md5(i::text), '') FROM generate_series(1, 3000) i"
+report blind -c 'SET ROLE guest'
+is "$(ask blind 'root.find("body/h1").text')" 'Large values in postgres' "who may not look into a schema sees a page"
+sql -c 'DROP SCHEMA hidden CASCADE' 2>/dev/null
 is "$(ask read 'len(of("figures"))')" 1 "in a transaction that only reads"
 sql -c "SELECT sliced.report('1 ms')" >"$PGS_TMP/hasty" 2>/dev/null
 is "$(ask hasty 'root.find("body/h1").text')" 'Large values in postgres' "in no time"

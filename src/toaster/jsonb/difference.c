@@ -205,6 +205,7 @@ find_key(OldEntry *old, const char *key, uint32 len)
 		int			order = old_len != len ? (old_len < len ? -1 : 1) :
 			memcmp(sliced_document_need(old->node->doc, old->node->data + old->begin, len), key, len);
 
+		CHECK_FOR_INTERRUPTS();
 		if (order >= 0)
 			return order == 0;
 	}

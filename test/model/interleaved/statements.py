@@ -75,7 +75,7 @@ class Script:
                 yield 0, f"INSERT INTO {table} (id, {', '.join(COLUMNS)}) VALUES ({row}, {values})"
         if adopted:
             for table in TABLES:
-                yield 0, f"DO $$ BEGIN IF current_setting('default_table_access_method') = 'sliced' THEN PERFORM sliced.adopt('{table}'); END IF; END $$"
+                yield 0, f"DO $$ BEGIN IF current_setting('default_table_access_method') = 'sliced' THEN PERFORM set_config('client_min_messages', 'warning', true), sliced.adopt('{table}'); END IF; END $$"
         if self.e.chance(0.3):
             yield 0, "DO $$ BEGIN IF current_setting('default_table_access_method') = 'sliced' THEN PERFORM sliced.alter_table('t', 'dictionary=auto'); END IF; END $$"
         yield from self.triggers()

@@ -47,7 +47,7 @@ def expected(error):
 
 def verify(conn, table):
     """What is wrong with a table.  Heap's VACUUM FULL leaves values of dying rows behind, which stay when it is adopted: chunks of core's begin at 0."""
-    found = conn.execute(f"SELECT kind, row_id, value_id, message FROM sliced.verify('{table}') v(kind, row_id, c, value_id, o, message)").fetchall()
+    found = conn.execute(f"SELECT kind, row_id, value_id, message FROM sliced.verify('{table}') v(rel, kind, row_id, c, value_id, o, message)").fetchall()
     if table == "private" and any(f[0] == "orphaned value" for f in found):
         toast, = conn.execute(f"SELECT reltoastrelid::regclass::text FROM pg_class WHERE relname = '{table}'").fetchone()
         chunks = {id for id, in conn.execute(f"SELECT chunk_id FROM {toast} WHERE chunk_seq = 0")}
