@@ -81,7 +81,7 @@ typedef struct Adopted
 {
 	int			tables;
 	int			with_toast;		/* tables that can have long values */
-	int			with_values;	/* tables that have some */
+	int			with_values;	/* tables with something in their toast relation */
 } Adopted;
 
 static bool
@@ -161,17 +161,16 @@ PG_FUNCTION_INFO_V1(sliced_adopt);
 Datum
 sliced_adopt(PG_FUNCTION_ARGS)
 {
-	Oid			relid = PG_GETARG_OID(0);
+	Oid			relid;
 	Oid			am = get_table_am_oid("sliced", false);
-	List	   *relids = list_make1_oid(relid);
+	List	   *relids;
 	Adopted		adopted = {0};
 	ListCell   *lc;
 
 	sliced_argument_check(fcinfo, 0, "rel");
 	sliced_refuse_read_only("sliced.adopt()");
-	sliced_relation_lock(relid, SLICED_OWNER, AccessExclusiveLock, false);
-	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
-		relids = sliced_relation_lock_tree(relid, SLICED_OWNER, AccessExclusiveLock);
+	relid = PG_GETARG_OID(0);
+	relids = sliced_relation_lock_tree(relid, SLICED_OWNER, AccessExclusiveLock);
 	sliced_method_keep(am);
 	foreach(lc, relids)
 		adopt_relation(lfirst_oid(lc), am, lfirst_oid(lc) != relid, &adopted);

@@ -35,7 +35,7 @@ warn_of(Oid relid, const char *problem)
 
 	if (name != NULL)
 		ereport(WARNING,
-				errmsg("no advice on table \"%s\": %s", name, problem));
+				errmsg("table \"%s\" is left out: %s", name, problem));
 }
 
 /* One table of many, in a subtransaction: see sliced_try(). */

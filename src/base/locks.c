@@ -66,6 +66,8 @@ sliced_relation_lock_tree(Oid relid, SlicedRight right, LOCKMODE mode)
 	ListCell   *lc;
 
 	sliced_relation_lock(relid, right, mode, false);
+	if (get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
+		return list_make1_oid(relid);
 	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
 		if (lfirst_oid(lc) == relid || sliced_relation_lock(lfirst_oid(lc), right, mode, true))
 			result = lappend_oid(result, lfirst_oid(lc));

@@ -3,7 +3,7 @@
  *	  What a caller may do to a relation, and locks.
  *
  * A function that works on a relation calls these first, always in one order.  They
- * check that the statement may write, check the caller's right, take the lock, and
+ * check that the statement may write, if it does, check the caller's right, take the lock, and
  * check the right again, since the relation may have got another owner while we
  * waited.
  */
@@ -33,8 +33,8 @@ extern void sliced_refuse_read_only(const char *function);
 extern bool sliced_relation_lock(Oid relid, SlicedRight right, LOCKMODE mode, bool missing_ok);
 
 /*
- * The same for a relation and all relations that inherit from it; returns their OIDs.
- * Leaves out children that are dropped meanwhile.
+ * The same for a relation and, if it is partitioned, for all its partitions; returns
+ * their OIDs.  Leaves out partitions that are dropped meanwhile.
  */
 extern List *sliced_relation_lock_tree(Oid relid, SlicedRight right, LOCKMODE mode);
 

@@ -11,7 +11,6 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
 void
@@ -51,14 +50,10 @@ sliced_table_check(Relation rel, bool is_partition)
 List *
 sliced_tables_lock(Oid relid, SlicedRight right, LOCKMODE mode)
 {
-	List	   *relids = list_make1_oid(relid);
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	sliced_relation_lock(relid, right, mode, false);
-	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
-		relids = sliced_relation_lock_tree(relid, right, mode);
-	foreach(lc, relids)
+	foreach(lc, sliced_relation_lock_tree(relid, right, mode))
 	{
 		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
 

@@ -434,14 +434,10 @@ is_ours_by_toast(Relation rel)
 static List *
 tables_to_verify(Oid relid)
 {
-	List	   *relids;
 	List	   *result = NIL;
 	ListCell   *lc;
 
-	sliced_relation_lock(relid, SLICED_READER, AccessShareLock, false);
-	relids = get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE ? list_make1_oid(relid) :
-		sliced_relation_lock_tree(relid, SLICED_READER, AccessShareLock);
-	foreach(lc, relids)
+	foreach(lc, sliced_relation_lock_tree(relid, SLICED_READER, AccessShareLock))
 	{
 		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
 
