@@ -1,10 +1,10 @@
 /*
  * slow_files.c
  *	  Preloaded into a server: temporary files below a directory named "slow" are read and
- *	  written at 200 MB a second, as on a device that does no more.
+ *	  written at 200 MB a second, as on a device that does no more, for all processes together.
  *
- * A backend that reads or writes waits as long as the device would take, in steps of
- * some milliseconds.  It waits for all that it writes.  A kernel would write some of it
+ * A backend that reads or writes waits until the device would be done, in steps of some
+ * milliseconds.  It waits for all that it writes.  A kernel would write some of it
  * back later, and then make a backend that writes for long wait for that as well.
  */
 #define _GNU_SOURCE
@@ -12,49 +12,59 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define BYTES_PER_SECOND	200e6
-#define STEP				0.005	/* seconds */
+#define NS_PER_BYTE			5		/* 200 MB/s */
+#define STEP				5000000 /* ns */
 #define FILES				65536
 
 static char is_slow[FILES];
-static double debt;				/* seconds */
 
-static double
+/* When the device will be done with all that it was asked for, in ns.  Processes inherit it. */
+static int64_t *done;
+
+__attribute__((constructor)) static void
+make_device(void)
+{
+	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+static int64_t
 now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
 /* When what may have to be paid for has begun; nobody asks the clock about other files. */
-static double
+static int64_t
 begin_of(int fd)
 {
 	return fd >= 0 && fd < FILES && is_slow[fd] ? now() : 0;
 }
 
 static ssize_t
-pay(double begun, ssize_t bytes)
+pay(int64_t begun, ssize_t bytes)
 {
+	int64_t		before;
+	int64_t		mine;
+
 	if (begun == 0 || bytes <= 0)
 		return bytes;
-	debt += bytes / BYTES_PER_SECOND - (now() - begun);
-	while (debt > STEP)
-	{
-		struct timespec t = {(time_t) debt, (long) ((debt - (time_t) debt) * 1e9)};
-		double		begin = now();
-
-		nanosleep(&t, NULL);
-		debt -= now() - begin;
-	}
+	before = __atomic_load_n(done, __ATOMIC_RELAXED);
+	do
+		mine = (before > begun ? before : begun) + bytes * NS_PER_BYTE;
+	while (!__atomic_compare_exchange_n(done, &before, mine, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	for (int64_t left = mine - now(); left > STEP; left = mine - now())
+		nanosleep(&(struct timespec) {left / 1000000000, left % 1000000000}, NULL);
 	return bytes;
 }
 
@@ -98,11 +108,11 @@ mode_of(int flags, va_list rest)
 
 #define TRANSFER(name, bytes, type) \
 	ssize_t name(int fd, bytes, size_t n, type at) \
-	{ NEXT(name); double begun = begin_of(fd); return pay(begun, next(fd, data, n, at)); }
+	{ NEXT(name); int64_t begun = begin_of(fd); return pay(begun, next(fd, data, n, at)); }
 
 #define VECTORS(name, type) \
 	ssize_t name(int fd, const struct iovec *data, int n, type at) \
-	{ NEXT(name); double begun = begin_of(fd); return pay(begun, next(fd, data, n, at)); }
+	{ NEXT(name); int64_t begun = begin_of(fd); return pay(begun, next(fd, data, n, at)); }
 
 OPEN(open)
 OPEN(open64)
