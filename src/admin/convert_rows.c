@@ -237,15 +237,14 @@ convert_row(SlicedConvertBatch *b, HeapTuple row)
 	switch (sliced_tuple_renew(b->rel, row, newrow, anew, b->cid, &update_indexes,
 							   &row_length))
 	{
-		case TM_Ok:
+		case SLICED_RENEWAL_DONE:
 			break;
-		case TM_Invisible:
+		case SLICED_RENEWAL_FOR_CORE:
 			b->counts->left++;
 			return false;
-		case TM_WouldBlock:
+		case SLICED_RENEWAL_WAITS:
 			return true;
-		default:
-			/* the row has another version now, or is gone */
+		case SLICED_RENEWAL_CHANGED:
 			return false;
 	}
 	SLICED_STOP("convert.row-updated");

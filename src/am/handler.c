@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/heaptoast.h"
-#include "am/handler.h"
 #include "am/heap_bridge.h"
 #include "am/modify.h"
 #include "am/scan.h"
@@ -22,8 +21,6 @@
 #include "fmgr.h"
 #include "store/reader.h"
 #include "value/promise.h"
-
-const TableAmRoutine *sliced_heap;
 
 static Oid
 sliced_relation_toast_am(Relation rel)

@@ -21,9 +21,9 @@
  */
 #include "postgres.h"
 
-#include "am/handler.h"
 #include "am/heap_bridge.h"
 #include "am/index_build.h"
+#include "base/identity.h"
 #include "base/invalidation.h"
 #include "base/stop.h"
 #include "decode/retention.h"

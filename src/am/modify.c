@@ -97,9 +97,31 @@ typedef struct Update
 	TM_FailureData *tmfd;
 	LockTupleMode *lockmode;
 	TU_UpdateIndexes *update_indexes;
-	const bool *anew;			/* NULL, or the columns to store anew, unchanged */
-	uint32	   *row_length;		/* with 'anew': length of the new row, as stored */
+	struct Renewal *renewal;	/* or NULL */
 } Update;
+
+/* An update that changes nothing, but stores some columns anew. */
+typedef struct Renewal
+{
+	const bool *columns;
+	/* out */
+	bool		is_for_core;	/* only core can store the row, so it stays as it is */
+	uint32		row_length;		/* of the new row, as stored */
+} Renewal;
+
+/* How an update stores its new values. */
+typedef enum UpdateWay
+{
+	UPDATE_BY_SLICES,
+	/*
+	 * A decoder reads a pointer that stays as it does in core, but new values must be
+	 * core's.
+	 */
+	UPDATE_BY_CORE_IF_NEW,
+	UPDATE_BY_CORE,
+	/* the same, and decoders need the old row's identity, which has values outside */
+	UPDATE_BY_CORE_EXPOSED
+} UpdateWay;
 
 static TM_Result
 update_row(const Update *u, HeapTuple newtup)
@@ -109,13 +131,13 @@ update_row(const Update *u, HeapTuple newtup)
 	 * waiting
 	 */
 	return heap_update(u->rel, u->tid, newtup, u->cid, u->options, u->crosscheck,
-					   u->wait || u->anew != NULL, u->tmfd, u->lockmode, u->update_indexes);
+					   u->wait || u->renewal != NULL, u->tmfd, u->lockmode, u->update_indexes);
 }
 
 static TM_Result
 update_toasted(const Update *u, SlicedRowToast *rt)
 {
-	TM_Result	result = TM_Invisible;
+	TM_Result	result = TM_Ok;
 
 	if (!is_long_inline_row(rt))
 		return update_row(u, rt->tuple);
@@ -304,36 +326,54 @@ sliced_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId 
 	leave_work_context(work, old);
 }
 
+/* True if decoders see nothing of what the update stores. */
+static bool
+is_hidden(const Update *u)
+{
+	return u->renewal != NULL || (u->options & TABLE_UPDATE_NO_LOGICAL) != 0;
+}
+
+static UpdateWay
+way_of(const Update *u, HeapTuple oldtup)
+{
+	bool		is_decoded = !is_hidden(u) && sliced_is_decoded(u->rel);
+
+	if (is_decoded && oldtup != NULL && sliced_identity_needs_values(u->rel, oldtup))
+		return UPDATE_BY_CORE_EXPOSED;
+	if (sliced_toast_is_foreign(u->rel))
+		return UPDATE_BY_CORE;
+	return is_decoded ? UPDATE_BY_CORE_IF_NEW : UPDATE_BY_SLICES;
+}
+
 /* Update a row of ours, or a row that becomes ours. */
 static TM_Result
 update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 {
 	Relation	rel = u->rel;
+	UpdateWay	way = way_of(u, oldtup);
 	bool		taken = oldtup != NULL && !sliced_tuple_is_marked(oldtup->t_data);
-	bool		hidden = u->anew != NULL || (u->options & TABLE_UPDATE_NO_LOGICAL) != 0;
-	bool		decoded = !hidden && sliced_is_decoded(rel);
-	bool		expose = decoded && oldtup != NULL && sliced_identity_needs_values(rel, oldtup);
-	bool		core_way = expose || sliced_toast_is_foreign(rel);
-	SlicedRowTarget target = {.hide = hidden || sliced_hides_slices(rel), .anew = u->anew};
+	SlicedRowTarget target = {
+		.hide = is_hidden(u) || sliced_hides_slices(rel),
+		.anew = u->renewal != NULL ? u->renewal->columns : NULL
+	};
 	SlicedRowToast rt;
 	SlicedAnnouncing announcing;
 	TM_Result	result;
 
 	sliced_announcing_begin(&announcing, rel, (u->options & TABLE_UPDATE_NO_LOGICAL) != 0);
-	sliced_row_toast(&rt, rel, newtup, oldtup, core_way, &target);
+	sliced_row_toast(&rt, rel, newtup, oldtup, way >= UPDATE_BY_CORE, &target);
 
 	/* core would store the values as they are */
-	if (u->anew != NULL && rt.core_way)
-		return TM_Invisible;
+	if (u->renewal != NULL && rt.core_way)
+	{
+		u->renewal->is_for_core = true;
+		return TM_Ok;
+	}
 
 	if (taken)
 		sliced_old_row_take(rel, u->tid);
 
-	/*
-	 * A decoder reads a pointer that stays as it does in core, but new values must be
-	 * core's.
-	 */
-	if (decoded && (rt.new_values != NIL || rt.changed_values != NIL))
+	if (way == UPDATE_BY_CORE_IF_NEW && (rt.new_values != NIL || rt.changed_values != NIL))
 	{
 		sliced_writer_close(target.writer);
 		SLICED_STOP("update.before-core-way");
@@ -343,11 +383,11 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	rt.tuple->t_tableOid = newtup->t_tableOid;
 
 	/* an error may have left the flag set */
-	if (expose || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
-		sliced_old_row_expose(rel, u->tid, expose);
+	if (way == UPDATE_BY_CORE_EXPOSED || (oldtup != NULL && !taken && HeapTupleHasExternal(oldtup)))
+		sliced_old_row_expose(rel, u->tid, way == UPDATE_BY_CORE_EXPOSED);
 
 	/* to decoders, a value that is stored anew has not changed */
-	if (u->anew == NULL)
+	if (u->renewal == NULL)
 		sliced_announcing_add(&announcing, &rt);
 	if (oldtup != NULL)
 		sliced_announcing_add_old(&announcing, oldtup);
@@ -356,11 +396,11 @@ update_ours(const Update *u, HeapTuple oldtup, HeapTuple newtup)
 	SLICED_STOP("update.before-row");
 	result = update_toasted(u, &rt);
 	sliced_become_version(newtup, rt.tuple);
-	if (u->row_length != NULL)
-		*u->row_length = rt.tuple->t_len;
+	if (u->renewal != NULL)
+		u->renewal->row_length = rt.tuple->t_len;
 	SLICED_STOP("update.row-updated");
 
-	if (expose)
+	if (way == UPDATE_BY_CORE_EXPOSED)
 		sliced_old_row_expose(rel, u->tid, false);
 	if (result == TM_Ok)
 	{
@@ -439,14 +479,15 @@ done:
  * of 19's beta releases pass such an update on without its row, and output plugins
  * crash.
  */
-TM_Result
-sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup, const bool *anew,
+SlicedRenewed
+sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup, const bool *columns,
 				   CommandId cid, TU_UpdateIndexes *update_indexes, uint32 *row_length)
 {
 	TM_FailureData tmfd;
 	LockTupleMode lockmode;
+	Renewal		renewal = {columns};
 	Update		u = {rel, &oldtup->t_self, cid, 0, InvalidSnapshot, false,
-		&tmfd, &lockmode, update_indexes, anew, row_length};
+		&tmfd, &lockmode, update_indexes, &renewal};
 	MemoryContext old;
 	MemoryContext work = enter_work_context(&old);
 	TM_Result	result;
@@ -459,7 +500,12 @@ sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup, const bool 
 	else
 		*update_indexes = TU_None;
 	leave_work_context(work, old);
-	return result;
+	*row_length = renewal.row_length;
+	if (result == TM_WouldBlock)
+		return SLICED_RENEWAL_WAITS;
+	if (result != TM_Ok)
+		return SLICED_RENEWAL_CHANGED;
+	return renewal.is_for_core ? SLICED_RENEWAL_FOR_CORE : SLICED_RENEWAL_DONE;
 }
 
 TM_Result

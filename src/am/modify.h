@@ -24,19 +24,25 @@ extern TM_Result sliced_tuple_update(Relation rel, ItemPointer otid, TupleTableS
 									 Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
 									 LockTupleMode *lockmode, TU_UpdateIndexes *update_indexes);
 
+typedef enum SlicedRenewed
+{
+	SLICED_RENEWAL_DONE,
+	SLICED_RENEWAL_WAITS,		/* another transaction has locked the row */
+	SLICED_RENEWAL_CHANGED,		/* the row has another version now, or is gone */
+	SLICED_RENEWAL_FOR_CORE		/* only core can store it */
+} SlicedRenewed;
+
 /*
- * Update a row to itself: values of the columns 'anew' are stored as new ones, though
- * nothing has changed.  'oldtup' is the row as it is on disk; the caller has seen it
- * there under the active snapshot, and its toast relation is ours.  Never waits: a
- * row that others have locked stays as it is (TM_WouldBlock), and so does one that
- * only core can store (TM_Invisible).  '*row_length' is set to the length of the new
- * version, as stored.  Decoders see an update that changes no large value, and
- * nothing of what is stored.  If the row's identity is decoded, it must not include
- * such values.
+ * Update a row to itself: values of 'columns' are stored as new ones, though nothing
+ * has changed.  'oldtup' is the row as it is on disk; the caller has seen it there
+ * under the active snapshot, and its toast relation is ours.  Never waits.
+ * '*row_length' is set to the length of the new version, as stored.  Decoders see an
+ * update that changes no large value, and nothing of what is stored.  If the row's
+ * identity is decoded, it must not include such values.
  */
-extern TM_Result sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup,
-									const bool *anew, CommandId cid,
-									TU_UpdateIndexes *update_indexes, uint32 *row_length);
+extern SlicedRenewed sliced_tuple_renew(Relation rel, HeapTuple oldtup, HeapTuple newtup,
+										const bool *columns, CommandId cid,
+										TU_UpdateIndexes *update_indexes, uint32 *row_length);
 extern TM_Result sliced_tuple_delete(Relation rel, ItemPointer tid, CommandId cid,
 									 uint32 options, Snapshot snapshot, Snapshot crosscheck,
 									 bool wait, TM_FailureData *tmfd);

@@ -28,7 +28,6 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "am/foreign_toast.h"
-#include "am/handler.h"
 #include "am/scan.h"
 #include "am/slot.h"
 #include "base/identity.h"

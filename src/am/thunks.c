@@ -9,11 +9,11 @@
 #include "postgres.h"
 
 #include "am/foreign_toast.h"
-#include "am/handler.h"
 #include "am/modify.h"
 #include "am/rewrite.h"
 #include "am/scan.h"
 #include "am/thunks.h"
+#include "base/identity.h"
 #include "base/stop.h"
 #include "commands/vacuum.h"
 #include "decode/kept_files.h"

@@ -12,6 +12,7 @@
 #include "utils/syscache.h"
 
 const TableAmRoutine *sliced_routine = NULL;
+const TableAmRoutine *sliced_heap = NULL;
 Oid			sliced_handler_oid = InvalidOid;
 
 /* What rd_amcache of a table of ours points to. */

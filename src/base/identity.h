@@ -13,7 +13,10 @@
 /* Our routine; NULL until this process first uses the access method. */
 extern PGDLLEXPORT const TableAmRoutine *sliced_routine;
 
-/* The function that returned it when last called. */
+/* heap's, which ours calls; set with ours. */
+extern const TableAmRoutine *sliced_heap;
+
+/* The function that returned ours when last called. */
 extern PGDLLEXPORT Oid sliced_handler_oid;
 
 /* True if the relation is a table, or a toast relation, of our access method. */

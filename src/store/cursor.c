@@ -13,7 +13,6 @@
 #include "base/limits.h"
 #include "miscadmin.h"
 #include "store/cursor.h"
-#include "store/layout.h"
 
 /* True if the current row, decoded, is the first of a slice that has 'pos'. */
 static SlicedDamage
