@@ -12,7 +12,7 @@
 #include "value/promise.h"
 
 bool
-sliced_run_alone(QueryDesc *query)
+sliced_keep_from_workers(QueryDesc *query)
 {
 	if (!query->plannedstmt->parallelModeNeeded || !sliced_promises_exist())
 		return false;

@@ -21,9 +21,12 @@
 #include "toaster/difference.h"
 #include "value/promise.h"
 
-/* True if the column's new value differs from 'old' only in part. */
+/*
+ * Make the column's new value a change of 'old', unless it has little in common with
+ * it.  Returns true if it is one.  Promises that cannot be kept are read on the way.
+ */
 static bool
-find_change(SlicedRowState *row, int i, const struct varatt_external *old)
+make_change(SlicedRowState *row, int i, const struct varatt_external *old)
 {
 	Form_pg_attribute att = TupleDescAttr(row->desc, i);
 	SlicedRowColumn *col = &row->cols[i];
@@ -61,11 +64,11 @@ find_change(SlicedRowState *row, int i, const struct varatt_external *old)
 }
 
 /*
- * The old version of a column is a value outside the row, ours or core's.  Returns
- * true if the new version uses it.
+ * Let the new version of a column use the old one, a value outside the row, ours or
+ * core's.  Returns false if it cannot.
  */
 static bool
-look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
+use_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
 				  const struct varatt_external *old, bool change)
 {
 	SlicedRowColumn *col = &row->cols[i];
@@ -75,7 +78,7 @@ look_at_old_value(SlicedRowState *row, int i, struct varlena *oldvalue,
 		return false;
 	if (VARATT_IS_EXTERNAL_ONDISK(value) && memcmp(value, oldvalue, TOAST_POINTER_SIZE) == 0)
 		col->kept = true;
-	else if (!change || !sliced_pointer_is_ours(old) || !find_change(row, i, old))
+	else if (!change || !sliced_pointer_is_ours(old) || !make_change(row, i, old))
 		return false;
 	else if (sliced_rope_is_base(col->rope))
 	{
@@ -138,7 +141,7 @@ sliced_row_compare(SlicedRowState *row, HeapTuple oldtup, bool fetch, List **old
 			struct varatt_external ptr;
 
 			VARATT_EXTERNAL_GET_POINTER(ptr, oldvalue);
-			if (look_at_old_value(row, i, oldvalue, &ptr, fetch))
+			if (use_old_value(row, i, oldvalue, &ptr, fetch))
 				continue;
 			row->cols[i].replaces = true;
 			row->cols[i].replaces_core = !sliced_pointer_is_ours(&ptr);
