@@ -66,7 +66,7 @@ start_query(QueryDesc *query, int eflags)
 static void
 run_query(QueryDesc *query, ScanDirection direction, uint64 count)
 {
-	sliced_run_alone(query);
+	sliced_keep_from_workers(query);
 	WITHOUT_BRIDGES(next_run(query, direction, count));
 }
 
@@ -79,7 +79,7 @@ run_query(QueryDesc *query, ScanDirection direction, uint64 count, bool execute_
 	 * minor releases before 15.11 look at "execute_once" instead of
 	 * "already_executed"
 	 */
-	if (sliced_run_alone(query))
+	if (sliced_keep_from_workers(query))
 		execute_once = false;
 	WITHOUT_BRIDGES(next_run(query, direction, count, execute_once));
 }
@@ -103,7 +103,10 @@ end_query(QueryDesc *query)
 
 static explain_per_plan_hook_type next_explain;
 
-/* With BUFFERS, which ANALYZE implies, also show what was read of oversized values. */
+/*
+ * With VERBOSE, also show which operators read or write parts of values.  With BUFFERS,
+ * which ANALYZE implies, show what was read of oversized values.
+ */
 static void
 explain_plan(PlannedStmt *stmt, IntoClause *into, ExplainState *es, const char *query_string,
 			 ParamListInfo params, QueryEnvironment *environment)
@@ -112,6 +115,13 @@ explain_plan(PlannedStmt *stmt, IntoClause *into, ExplainState *es, const char *
 
 	if (next_explain != NULL)
 		next_explain(stmt, into, es, query_string, params, environment);
+	if (es->verbose)
+	{
+		List	   *operators = sliced_exchanged_operators(stmt);
+
+		if (operators != NIL)
+			ExplainPropertyList("Operators on Parts", operators, es);
+	}
 	if (!es->analyze || !es->buffers || !sliced_reads_of(stmt, reads))
 		return;
 	ExplainOpenGroup("Oversized Values", "Oversized Values", true, es);

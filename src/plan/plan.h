@@ -30,7 +30,7 @@ extern void sliced_columns_only(QueryDesc *query);
  * run.c: if the query, which is about to run, must not use parallel workers, make
  * sure that it does not.  Returns true if so.
  */
-extern bool sliced_run_alone(QueryDesc *query);
+extern bool sliced_keep_from_workers(QueryDesc *query);
 
 /*
  * reads.c: a query that EXPLAIN may be running begins, and ends.  In between,
@@ -41,6 +41,9 @@ extern void sliced_reads_begin(const QueryDesc *query);
 extern void sliced_reads_end(const QueryDesc *query);
 extern bool sliced_reads_of(const PlannedStmt *stmt, uint64 *reads);
 extern void sliced_reads_init(void);
+
+/* operators.c: names of the plan's operators whose functions have been exchanged. */
+extern List *sliced_exchanged_operators(PlannedStmt *stmt);
 
 /*
  * plan_walk.c: call 'visit' for every expression, or list of expressions, in the

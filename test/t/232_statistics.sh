@@ -211,6 +211,10 @@ if [ "$PG_MAJOR" -ge 18 ]; then
     is "$(sql -c "$explain, BUFFERS OFF) SELECT count(md5(v)) FROM t" | grep -c Oversized || true)" 0 'not without BUFFERS'
     is "$(sql -c "$explain) SELECT count(id) FROM t" | grep -c Oversized || true)" 0 'nor where nothing was read'
     is "$(sql -c "$explain, FORMAT JSON) SELECT count(md5(v)) FROM t" | tr -d ' \n' | grep -o '"OversizedValues":{"Reads":30,')" '"OversizedValues":{"Reads":30,' 'as JSON'
+    sql -c "CREATE TABLE o (j jsonb) USING sliced"
+    is "$(sql -c "EXPLAIN (VERBOSE, COSTS OFF) SELECT j->>'a', j->'b'->'c', length(j::text) FROM o WHERE j @> '{}'" | grep -A 1 'Operators on Parts')" \
+        'Operators on Parts: ->>(jsonb,text), ->(jsonb,text), @>(jsonb,jsonb)' 'operators whose functions were exchanged'
+    is "$(sql -c "EXPLAIN (VERBOSE, COSTS OFF) SELECT id + 1 FROM t" | grep -c 'Operators on Parts' || true)" 0 'no others'
     is "$(sql <<'SQL'
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
