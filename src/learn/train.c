@@ -12,14 +12,13 @@
 #include "base/locks.h"
 #include "base/settings.h"
 #include "base/stop.h"
+#include "base/try.h"
 #include "catalog/catalog.h"
 #include "learn/samples.h"
 #include "learn/train.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "store/slice.h"
-#include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -149,8 +148,9 @@ is_due(const SlicedEntry *last, BlockNumber pages)
 }
 
 static void
-train_due_columns(Relation rel)
+train_due_columns(void *arg)
 {
+	Relation	rel = arg;
 	Relation	toastrel;
 	BlockNumber pages;
 	SlicedWriter *writer = NULL;
@@ -186,43 +186,18 @@ train_due_columns(Relation rel)
 void
 sliced_train_if_due(Relation rel)
 {
-	MemoryContext old = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *error;
 
 	if (RecoveryInProgress() || XactReadOnly || !can_have_dictionaries(rel))
 		return;
 	/* send the command's invalidations: a subtransaction cannot begin before */
 	CommandCounterIncrement();
-	BeginInternalSubTransaction(NULL);
-	PG_TRY();
-	{
-		train_due_columns(rel);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(old);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(old);
-		error = CopyErrorData();
-		FlushErrorState();
-		/*
-		 * first of all: the code that handles the error does not know of the
-		 * subtransaction
-		 */
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(old);
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-			ReThrowError(error);
+	error = sliced_try(train_due_columns, rel);
+	if (error != NULL)
 		ereport(WARNING,
 				errcode(error->sqlerrcode),
 				errmsg("no dictionary was made for table \"%s\": %s",
 					   RelationGetRelationName(rel), error->message));
-	}
-	PG_END_TRY();
 }
 
 /* ---- rewrites of a table ---- */
