@@ -149,7 +149,7 @@ COMMENT ON FUNCTION sliced.dictionary_slices(regclass) IS
 'how many slices use each dictionary of a table; reads all of its toast relation';
 
 CREATE VIEW sliced.dictionaries WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, d.*
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, c.oid AS relid, d.*
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
 CROSS JOIN LATERAL sliced_functions.table_dictionaries(c.oid::pg_catalog.regclass) d
@@ -245,7 +245,7 @@ COMMENT ON FUNCTION sliced_functions.column_options(regclass) IS
 'for view sliced.columns';
 
 CREATE VIEW sliced.columns WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, o.*
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, c.oid AS relid, o.*
 FROM pg_catalog.pg_class c
 LEFT JOIN pg_catalog.pg_am a ON a.oid OPERATOR(pg_catalog.=) c.relam
 CROSS JOIN LATERAL sliced_functions.column_options(c.oid::pg_catalog.regclass) o
@@ -311,7 +311,7 @@ COMMENT ON FUNCTION sliced.stat_reset(regclass) IS
 REVOKE EXECUTE ON FUNCTION sliced.stat_reset(regclass) FROM PUBLIC;
 
 CREATE VIEW sliced.stat_tables WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, s.reads, s.core_reads, s.slices_read, s.stored_bytes_read,
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, c.oid AS relid, s.reads, s.core_reads, s.slices_read, s.stored_bytes_read,
     s.bytes_decompressed, s.read_usec::pg_catalog.float8 OPERATOR(pg_catalog./) 1000 AS read_ms, s.since
 FROM sliced_functions.stat_counts() s
 LEFT JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toastrelid
@@ -322,7 +322,7 @@ COMMENT ON VIEW sliced.stat_tables IS
 GRANT SELECT ON sliced.stat_tables TO PUBLIC;
 
 CREATE VIEW sliced.stat_columns WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, a.attname AS col, s.stored, s.stored_as_is, s.kept_compressed,
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, c.oid AS relid, a.attname AS col, s.stored, s.stored_as_is, s.kept_compressed,
     s.kept_as_is, n.slices, n.raw_bytes, n.stored_bytes, s.unchanged, s.appended, s.changed, s.replaced,
     s.replaced_core, s.anew_short, s.anew_new, s.since
 FROM sliced_functions.stat_counts() s
@@ -340,7 +340,7 @@ COMMENT ON VIEW sliced.stat_columns IS
 GRANT SELECT ON sliced.stat_columns TO PUBLIC;
 
 CREATE VIEW sliced.stat_codecs WITH (security_invoker = true) AS
-SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, a.attname AS col,
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, c.oid AS relid, a.attname AS col,
     ('{none,pglz,lz4,zstd}'::pg_catalog.text[])[u.codec] AS codec, u.slices, u.raw_bytes, u.stored_bytes
 FROM sliced_functions.stat_counts() s
 JOIN pg_catalog.pg_class c ON c.reltoastrelid OPERATOR(pg_catalog.=) s.toastrelid
@@ -378,12 +378,12 @@ COMMENT ON VIEW sliced.stat_temp_files IS
 GRANT SELECT ON sliced.stat_temp_files TO PUBLIC;
 
 CREATE VIEW sliced.table_sizes WITH (security_invoker = true) AS
-SELECT s.rel, s.table_bytes, s.toast_bytes, s.toast_index_bytes, s.index_bytes,
+SELECT s.rel, s.relid, s.table_bytes, s.toast_bytes, s.toast_index_bytes, s.index_bytes,
     s.table_bytes OPERATOR(pg_catalog.+) s.toast_bytes OPERATOR(pg_catalog.+) s.toast_index_bytes
         OPERATOR(pg_catalog.+) s.index_bytes AS total_bytes,
     s.toast_live_rows, s.toast_dead_rows, s.toast_last_vacuum
 FROM (
-    SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel,
+    SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS rel, c.oid AS relid,
         pg_catalog.pg_table_size(c.oid) OPERATOR(pg_catalog.-) COALESCE(pg_catalog.pg_total_relation_size(t.oid), 0) AS table_bytes,
         COALESCE(pg_catalog.pg_table_size(t.oid), 0) AS toast_bytes,
         COALESCE(pg_catalog.pg_indexes_size(t.oid), 0) AS toast_index_bytes,

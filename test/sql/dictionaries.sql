@@ -22,7 +22,7 @@ SELECT rel, col, dictionary, samples, bytes FROM sliced.train('docs');
 INSERT INTO docs SELECT i, document(i) FROM generate_series(1, 1000) i;
 INSERT INTO same TABLE docs;
 SELECT col, dictionary IS NOT NULL AS made, bytes BETWEEN 8192 AND 65536 AS bytes, samples, stored_with < 0.75 * stored_without AS saves FROM sliced.train('docs');
-SELECT rel, col, in_use, samples, saves BETWEEN 0.25 AND 0.6 AS saves FROM sliced.dictionaries WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT rel, col, in_use, samples, saves BETWEEN 0.25 AND 0.6 AS saves FROM sliced.dictionaries WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 -- what is stored already stays as it is, new values use it
 SELECT * FROM users;
 INSERT INTO docs SELECT i, document(i) FROM generate_series(1001, 2000) i;
@@ -35,7 +35,7 @@ SELECT doc->'customer'->>'city', doc #>> '{items,3,state}', jsonb_array_length(d
 SELECT * FROM sliced.verify('docs');
 -- another one is not worth it
 SELECT dictionary FROM sliced.train('docs', 'doc');
-SELECT count(*) FROM sliced.dictionaries WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT count(*) FROM sliced.dictionaries WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 
 -- values change
 UPDATE docs SET doc = jsonb_set(doc, '{customer,city}', '"Paris"') WHERE id % 10 = 0;
@@ -55,7 +55,7 @@ SELECT dictionary IS NOT NULL AS made FROM sliced.train('docs');
 INSERT INTO docs SELECT i, document(i) FROM generate_series(1001, 1100) i;
 SELECT * FROM users;
 ROLLBACK TO before_training;
-SELECT count(*) FROM sliced.dictionaries WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT count(*) FROM sliced.dictionaries WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 INSERT INTO docs SELECT i, document(i) FROM generate_series(1001, 1100) i;
 SELECT * FROM users;
 SELECT * FROM sliced.verify('docs');
@@ -82,13 +82,13 @@ SELECT differs();
 
 -- a table that is written anew gets a dictionary made of its own rows
 VACUUM FULL docs;
-SELECT count(*), bool_and(in_use) FROM sliced.dictionaries WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT count(*), bool_and(in_use) FROM sliced.dictionaries WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 SELECT dictionaries, slices >= (SELECT count(*) FROM docs) AS all_values FROM users;
 SELECT differs();
 SELECT * FROM sliced.verify('docs');
 -- once enough rows have arrived, where rows are inserted
 ALTER TABLE docs ADD n int DEFAULT random();
-SELECT count(*), bool_and(in_use) FROM sliced.dictionaries WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT count(*), bool_and(in_use) FROM sliced.dictionaries WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 SELECT dictionaries, slices BETWEEN 0.4 * (SELECT count(*) FROM docs) AND 0.9 * (SELECT count(*) FROM docs) AS most_values FROM users;
 CREATE INDEX docs_id ON docs (id);
 CLUSTER docs USING docs_id;
@@ -96,7 +96,7 @@ SELECT dictionaries, slices >= (SELECT count(*) FROM docs) AS all_values FROM us
 SELECT differs();
 SELECT * FROM sliced.verify('docs');
 ALTER TABLE docs SET ACCESS METHOD heap;
-SELECT * FROM sliced.dictionaries WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT rel, col, dictionary, in_use, bytes, samples, trained_at, saves FROM sliced.dictionaries WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 SELECT differs();
 ALTER TABLE docs SET ACCESS METHOD sliced;
 SELECT * FROM users;
@@ -106,13 +106,13 @@ ALTER TABLE docs DROP n;
 SELECT sliced.alter_column('docs', 'doc', 'compression=lz4, dictionary=auto');
 SELECT col, compression, dictionary, dictionary_from FROM sliced.columns WHERE rel = 'docs';
 ANALYZE docs (id);
-SELECT rel, col, in_use FROM sliced.dictionaries WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT rel, col, in_use FROM sliced.dictionaries WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 INSERT INTO docs SELECT id + 10000, doc FROM same;
 INSERT INTO same SELECT id + 10000, doc FROM same;
 SELECT codec, count(*) > 1500 AS many FROM docs, sliced.inspect(doc) WHERE id >= 10000 GROUP BY codec ORDER BY codec;
 -- not again, as long as there are not many more
 ANALYZE docs;
-SELECT count(*) FROM sliced.dictionaries WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
+SELECT count(*) FROM sliced.dictionaries WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'dictionaries'::regnamespace);
 SELECT differs();
 SELECT * FROM sliced.verify('docs');
 

@@ -91,13 +91,13 @@ DROP TABLE "O'Hara\";
 SECURITY LABEL FOR sliced ON COLUMN docs.doc IS ' toaster = plain ,level=19';
 SECURITY LABEL FOR sliced ON TABLE docs IS 'compression=zstd, toaster=jsonb';
 ALTER TABLE docs ALTER short SET COMPRESSION pglz;
-SELECT * FROM sliced.columns WHERE rel = 'docs';
+SELECT rel, col, type, toaster, toaster_from, compression, compression_from, level, level_from, dictionary, dictionary_from FROM sliced.columns WHERE rel = 'docs';
 SELECT sliced.alter_column('docs', 'short', 'compression=none');
 SELECT sliced.alter_column('docs', 'ext', 'compression=pglz');
 SET sliced.zstd_level = 5;
-SELECT * FROM sliced.columns WHERE rel = 'docs';
+SELECT rel, col, type, toaster, toaster_from, compression, compression_from, level, level_from, dictionary, dictionary_from FROM sliced.columns WHERE rel = 'docs';
 SELECT sliced.alter_table('docs', NULL);
-SELECT * FROM sliced.columns WHERE rel = 'docs';
+SELECT rel, col, type, toaster, toaster_from, compression, compression_from, level, level_from, dictionary, dictionary_from FROM sliced.columns WHERE rel = 'docs';
 SELECT sliced.alter_column('docs', col, NULL) FROM (VALUES ('doc'), ('short'), ('ext'), ('n')) c(col);
 SELECT * FROM pg_seclabels WHERE provider = 'sliced' AND objoid = 'docs'::regclass;
 
@@ -158,7 +158,7 @@ ALTER TABLE root ATTACH PARTITION middle FOR VALUES FROM (0) TO (10);
 UPDATE root SET doc = document(2), body = document(2)->>'b';
 SELECT 'doc', * FROM stored('leaf', 'doc') UNION ALL SELECT 'body', * FROM stored('leaf', 'body');
 SELECT sliced.alter_table('middle', 'compression=pglz');
-SELECT * FROM sliced.columns WHERE rel::text ~ '^(root|middle|leaf)$' ORDER BY 1, 2;
+SELECT rel, col, type, toaster, toaster_from, compression, compression_from, level, level_from, dictionary, dictionary_from FROM sliced.columns WHERE rel::text ~ '^(root|middle|leaf)$' ORDER BY 1, 2;
 UPDATE root SET doc = document(3), body = document(3)->>'b';
 SELECT 'doc', * FROM stored('leaf', 'doc') UNION ALL SELECT 'body', * FROM stored('leaf', 'body');
 ALTER TABLE leaf ALTER body SET COMPRESSION pglz;
@@ -209,7 +209,7 @@ SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't';
 CREATE TABLE empty () USING sliced;
 SELECT sliced.alter_table('empty', 'compression=zstd');
 SELECT count(*) FROM empty;
-SELECT * FROM sliced.columns WHERE rel = 'empty';
+SELECT rel, col, type, toaster, toaster_from, compression, compression_from, level, level_from, dictionary, dictionary_from FROM sliced.columns WHERE rel = 'empty';
 
 -- labels that we would not have allowed
 CREATE TABLE odd (v text) USING sliced;

@@ -8,13 +8,13 @@ SET search_path = stat;
 
 -- what a column's values became; all numbers that are not 0
 CREATE FUNCTION columns(OUT col text, OUT counts jsonb) RETURNS SETOF record LANGUAGE sql AS $$
-    SELECT rel || '.' || col, (SELECT jsonb_object_agg(key, value) FROM jsonb_each(to_jsonb(s) - 'rel' - 'col' - 'since') WHERE value <> '0')
-    FROM sliced.stat_columns s WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace)
+    SELECT rel || '.' || col, (SELECT jsonb_object_agg(key, value) FROM jsonb_each(to_jsonb(s) - 'rel' - 'relid' - 'col' - 'since') WHERE value <> '0')
+    FROM sliced.stat_columns s WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace)
     ORDER BY 1
 $$;
 CREATE FUNCTION reads() RETURNS TABLE(rel text, reads bigint, core_reads bigint, slices bigint, stored bool, decompressed bool) LANGUAGE sql AS $$
     SELECT rel::text, reads, core_reads, slices_read, stored_bytes_read > 0, bytes_decompressed > 0 FROM sliced.stat_tables
-    WHERE rel::regclass IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace) ORDER BY 1
+    WHERE relid IN (SELECT oid FROM pg_class WHERE relnamespace = 'stat'::regnamespace) ORDER BY 1
 $$;
 -- "n" bytes; each slice of them compresses well, or not at all
 CREATE FUNCTION soft(n int) RETURNS text LANGUAGE sql AS $$ SELECT left(string_agg(i || 'abcdefghij', ''), n) FROM generate_series(1, n / 10) i $$;

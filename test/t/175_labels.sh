@@ -5,7 +5,7 @@ set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
 labels='SELECT objtype, objname, label FROM pg_seclabels WHERE provider = $$sliced$$ ORDER BY 1, 2'
-holds='SELECT * FROM sliced.columns ORDER BY rel::text, col'
+holds='SELECT rel, col, type, toaster, toaster_from, compression, compression_from, level, level_from, dictionary, dictionary_from FROM sliced.columns ORDER BY rel::text, col'
 contents='SELECT md5(string_agg(p::text, $$,$$ ORDER BY id)) FROM parts p UNION ALL SELECT md5(string_agg(p::text, $$,$$ ORDER BY id)) FROM plain p'
 stored='SELECT DISTINCT p.tableoid::regclass, i.codec FROM parts p, sliced.inspect(doc) i WHERE raw_bytes > 5000 AND id < 20 ORDER BY 1'
 as_labelled='parts1|zstd
