@@ -28,6 +28,7 @@
 #include "base/identity.h"
 #include "base/limits.h"
 #include "base/locks.h"
+#include "base/pretty.h"
 #include "base/tables.h"
 #include "catalog/pg_class.h"
 #include "commands/progress.h"
@@ -193,15 +194,9 @@ report_pass(Conversion *c, int pass)
 }
 
 static char *
-pretty(int64 bytes)
-{
-	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty, Int64GetDatum(bytes))));
-}
-
-static char *
 pretty_rate(Conversion *c)
 {
-	return pretty((int64) (c->counts.raw * 1000.0 / Max(ms_since(c->started), 1)));
+	return sliced_pretty_bytes(c->counts.raw * 1000.0 / Max(ms_since(c->started), 1));
 }
 
 static void
@@ -211,30 +206,33 @@ say_how_far(Conversion *c, BlockNumber done, TimestampTz pass_started)
 		return;
 	c->last_notice = GetCurrentTimestamp();
 	ereport(NOTICE,
-			errmsg("converting \"%s\": %u of %u blocks, " INT64_FORMAT " rows", c->name, done,
-				   c->nblocks, c->counts.rows),
-			errdetail("%s of values, stored in %s before and %s now; %s per second, %.0f seconds left.",
-					  pretty(c->counts.raw), pretty(c->counts.before), pretty(c->counts.after),
+			errmsg("converting \"%s\": %u of %u blocks, %s", c->name, done, c->nblocks,
+				   sliced_pretty_count(c->counts.rows, "row")),
+			errdetail("%s of values, stored in %s before and %s now; %s per second, %s left.",
+					  sliced_pretty_bytes(c->counts.raw), sliced_pretty_bytes(c->counts.before), sliced_pretty_bytes(c->counts.after),
 					  pretty_rate(c),
-					  ms_since(pass_started) / Max(done, 1) * (c->nblocks - done) / 1000));
+					  sliced_pretty_time(ms_since(pass_started) / Max(done, 1) * (c->nblocks - done))));
 }
 
 static void
 say_what_was_done(Conversion *c)
 {
 	ereport(NOTICE,
-			errmsg("converted " INT64_FORMAT " rows of \"%s\"", c->counts.rows, c->name),
+			errmsg("converted %s of \"%s\"", sliced_pretty_count(c->counts.rows, "row"), c->name),
+			c->counts.rows == 0 ? 0 :
 			errdetail("%s of values, stored in %s before and %s now; %s per second.",
-					  pretty(c->counts.raw), pretty(c->counts.before), pretty(c->counts.after),
+					  sliced_pretty_bytes(c->counts.raw), sliced_pretty_bytes(c->counts.before), sliced_pretty_bytes(c->counts.after),
 					  pretty_rate(c)));
 	if (c->nlocked > 0)
 		ereport(WARNING,
 				errmsg("rows of \"%s\" were locked and have not been converted", c->name),
-				errdetail("There are " INT64_FORMAT ", in %u blocks.", c->counts.locked, c->nlocked),
+				errdetail("There are %s, in %s.", sliced_pretty_number(c->counts.locked),
+						  sliced_pretty_count(c->nlocked, "block")),
 				errhint("Call sliced.convert() again, or with a larger max_wait."));
 	if (c->counts.left > 0)
 		ereport(NOTICE,
-				errmsg(INT64_FORMAT " rows of \"%s\" stay as they are", c->counts.left, c->name),
+				errmsg_plural("%s of \"%s\" stays as it is", "%s of \"%s\" stay as they are", c->counts.left,
+							  sliced_pretty_count(c->counts.left, "row"), c->name),
 				errdetail("Their values belong to a replica identity that is decoded, or they have too many columns."));
 }
 
@@ -255,7 +253,8 @@ wait_for_vacuum(Conversion *c)
 		if (!c->said_dead)
 			ereport(NOTICE,
 					errmsg("waiting for VACUUM of \"%s\"", c->name),
-					errdetail("%.0f of %.0f rows of its toast relation are dead.", dead, dead + live));
+					errdetail("%s of %s of its toast relation are dead.",
+							  sliced_pretty_number(dead), sliced_pretty_count(dead + live, "row")));
 		c->said_dead = true;
 		report_counts(c, SLICED_CONVERT_WAITS_FOR_VACUUM);
 		sliced_let_slots_go_on();

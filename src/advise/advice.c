@@ -7,6 +7,7 @@
 
 #include "advise/advice.h"
 #include "base/identity.h"
+#include "base/pretty.h"
 #include "base/settings.h"
 #include "catalog/pg_class.h"
 #include "codec/codec.h"
@@ -51,7 +52,7 @@ typedef struct Advice
  * Add a row.  'attno' 0: on the whole table.  'now' and 'then' are bytes, 0: not
  * known.
  */
-static void
+static SlicedAdvice *
 say(Advice *a, int attno, const char *topic, const char *text, double now, double then,
 	const char *sql)
 {
@@ -59,12 +60,7 @@ say(Advice *a, int attno, const char *topic, const char *text, double now, doubl
 
 	*row = (SlicedAdvice) {attno, topic, text, now, then, sql};
 	a->rows = lappend(a->rows, row);
-}
-
-char *
-sliced_pretty_bytes(double bytes)
-{
-	return TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes)));
+	return row;
 }
 
 /* ---- choices ---- */
@@ -105,6 +101,16 @@ best_choice(const SlicedEstimate *e, bool with_target)
 	return best;
 }
 
+/* True if the column's STORAGE forbids to compress its values. */
+static bool
+is_uncompressed(Relation rel, int i)
+{
+	SlicedColumnSources from;
+
+	(void) sliced_column_explain(rel, i + 1, &from);
+	return from.codec_from.origin == SLICED_FROM_STORAGE;
+}
+
 /* The column with most bytes that can be compressed; 0 if no column has any. */
 static int
 main_column(const SlicedEstimate *e)
@@ -113,12 +119,9 @@ main_column(const SlicedEstimate *e)
 
 	for (int i = 0; i < RelationGetDescr(e->rel)->natts; i++)
 	{
-		SlicedColumnSources from;
-
 		if (e->columns[i].raw == 0 || (most > 0 && e->columns[i].raw <= e->columns[most - 1].raw))
 			continue;
-		(void) sliced_column_explain(e->rel, i + 1, &from);
-		if (from.codec_from.origin != SLICED_FROM_STORAGE)
+		if (!is_uncompressed(e->rel, i))
 			most = i + 1;
 	}
 	return most;
@@ -168,8 +171,6 @@ add_label(StringInfo sql, const Advice *a, int i, const SlicedChoice *choice)
 	SlicedColumnSources from;
 
 	(void) sliced_column_explain(a->rel, i + 1, &from);
-	if (from.codec_from.origin == SLICED_FROM_STORAGE)
-		return;
 	appendStringInfo(sql, "SELECT sliced.alter_column(%s, %s, '", a->name,
 					 quote_literal_cstr(NameStr(TupleDescAttr(RelationGetDescr(a->rel), i)->attname)));
 	if (from.toaster_from.origin == SLICED_FROM_COLUMN_LABEL)
@@ -180,6 +181,14 @@ add_label(StringInfo sql, const Advice *a, int i, const SlicedChoice *choice)
 	if (choice->dictionary)
 		appendStringInfoString(sql, ", dictionary=auto");
 	appendStringInfoString(sql, "');\n");
+}
+
+/* ALTER, and the table's kind and name. */
+static char *
+alter(const Advice *a)
+{
+	return psprintf("ALTER %s %s", a->rel->rd_rel->relkind == RELKIND_MATVIEW ? "MATERIALIZED VIEW" : "TABLE",
+					a->qualified);
 }
 
 /* The SQL that leads to this choice. */
@@ -193,13 +202,11 @@ way_to(const Advice *a, const SlicedEstimated *to)
 	if (!a->is_ours)
 		appendStringInfo(&sql, "SELECT sliced.adopt(%s);\n", a->name);
 	if (to->choice.target != 0)
-		appendStringInfo(&sql, "ALTER %s %s SET (toast_tuple_target = %d);\n",
-						 a->rel->rd_rel->relkind == RELKIND_MATVIEW ? "MATERIALIZED VIEW" : "TABLE",
-						 a->qualified, to->choice.target);
+		appendStringInfo(&sql, "%s SET (toast_tuple_target = %d);\n", alter(a), to->choice.target);
 	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
 		all += to->column_bytes[i];
 	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
-		if (to->column_bytes[i] >= SHARE_OF_COLUMN * all)
+		if (to->column_bytes[i] >= SHARE_OF_COLUMN * all && !is_uncompressed(a->rel, i))
 			add_label(&sql, a, i, &to->choice);
 	if (to->choice.dictionary)
 		appendStringInfo(&sql, "SELECT * FROM sliced.train(%s);\n", a->name);
@@ -210,14 +217,13 @@ way_to(const Advice *a, const SlicedEstimated *to)
 
 /* ---- the advice ---- */
 
-/* What the table would take if written anew as it is, if that is less than it takes. */
-static double
-as_it_is(const Advice *a)
+double
+sliced_written_anew(const SlicedEstimate *e)
 {
-	const SlicedEstimated *present = sliced_present_choice(a->e);
-	double		anew = present != NULL ? present->bytes : a->e->as_heap;
+	const SlicedEstimated *present = sliced_present_choice(e);
+	double		anew = present != NULL ? present->bytes : e->as_heap;
 
-	return anew > 0 ? Min(anew, a->e->bytes) : a->e->bytes;
+	return anew > 0 ? Min(anew, e->bytes) : e->bytes;
 }
 
 /* Advise other settings if they make the table smaller. */
@@ -227,12 +233,14 @@ advise_storage(Advice *a)
 	const SlicedEstimate *e = a->e;
 	const SlicedEstimated *best = best_choice(e, false);
 	const SlicedEstimated *best_short = best_choice(e, true);
-	double		least = as_it_is(a);
+	double		least = sliced_written_anew(e);
+	bool		said;
 
 	if (best == NULL)
 		return;
 	/* compare with the table written anew: advise_space() reports what is empty */
-	if (best->bytes <= least * (1 - WORTH_IT))
+	said = best->bytes <= least * (1 - WORTH_IT);
+	if (said)
 	{
 		say(a, 0, "storage",
 			psprintf("%s takes %s instead of %s%s", describe(&best->choice),
@@ -243,9 +251,10 @@ advise_storage(Advice *a)
 	}
 	if (best_short != NULL && best_short->bytes <= least * (1 - WORTH_IT))
 		say(a, 0, "short rows",
-			psprintf("%s takes %s if short values are moved out of their rows as well; scans that read them are slower then, others faster",
+			psprintf("%s%s takes %s if short values are moved out of their rows as well; scans that read them are slower then, others faster",
+					 said ? "or instead of that, " : "",
 					 describe(&best_short->choice), sliced_pretty_bytes(best_short->bytes)),
-			e->bytes, best_short->bytes, way_to(a, best_short));
+			e->bytes, best_short->bytes, way_to(a, best_short))->is_variant = true;
 }
 
 /* Report if much of the table is free, dead or in core's format. */
@@ -253,7 +262,7 @@ static void
 advise_space(Advice *a)
 {
 	const SlicedEstimate *e = a->e;
-	double		least = as_it_is(a);
+	double		least = sliced_written_anew(e);
 
 	if (a->is_ours && e->core_outside > WORTH_IT * e->bytes)
 		say(a, 0, "convert",
@@ -284,10 +293,44 @@ advise_parts(Advice *a)
 		if (used.reads + used.changes == 0)
 			continue;
 		say(a, i + 1, "parts",
-			psprintf("%.0f calls of statements have read parts of values, %.0f have changed some, in %.0f ms; of %.0f values of %s on average %.0f are outside their rows, where only the part would be read or written; most of the time: %s",
-					 used.reads, used.changes, used.ms, column->values,
-					 sliced_pretty_bytes(column->raw / Max(column->values, 1)), column->outside, used.longest),
+			psprintf("statements have read parts of values %s and changed some %s, in %s%s; of %s of %s on average %s are outside their rows, where only the part would be read or written; most of the time: %s",
+					 sliced_pretty_times(used.reads), sliced_pretty_times(used.changes), sliced_pretty_time(used.ms),
+					 used.wal > 0 ? psprintf(" and with %s of WAL", sliced_pretty_bytes(used.wal)) : "",
+					 sliced_pretty_count(column->values, "value"),
+					 sliced_pretty_bytes(column->raw / Max(column->values, 1)),
+					 sliced_pretty_number(column->outside), used.longest),
 			0, 0, psprintf("SELECT sliced.adopt(%s);", a->name));
+	}
+}
+
+/* Report columns whose STORAGE forbids to compress what could be compressed. */
+static void
+advise_external(Advice *a)
+{
+	const SlicedEstimate *e = a->e;
+
+	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)
+	{
+		const SlicedEstimateColumn *column = &e->columns[i];
+		const char *name = NameStr(TupleDescAttr(RelationGetDescr(a->rel), i)->attname);
+		StringInfoData sql;
+		double		saves;
+
+		if (column->external_raw == 0)
+			continue;
+		saves = column->outside_raw * (1 - column->external_lz4 / column->external_raw);
+		if (saves < WORTH_IT * e->bytes || saves > e->bytes)
+			continue;
+		initStringInfo(&sql);
+		if (!a->is_ours)
+			appendStringInfo(&sql, "SELECT sliced.adopt(%s);\n", a->name);
+		appendStringInfo(&sql, "%s ALTER COLUMN %s SET STORAGE EXTENDED;\n", alter(a), quote_identifier(name));
+		add_label(&sql, a, i, &(SlicedChoice) {SLICED_CODEC_LZ4});
+		appendStringInfo(&sql, "VACUUM (FULL, ANALYZE) %s;  -- locks the table", a->qualified);
+		say(a, i + 1, "external",
+			psprintf("storage EXTERNAL keeps its values as they are; lz4 would make them %.1f times shorter, and parts of them are read and written all the same",
+					 column->external_raw / Max(column->external_lz4, 1)),
+			e->bytes, e->bytes - saves, sql.data);
 	}
 }
 
@@ -309,8 +352,8 @@ advise_limits(Advice *a)
 	}
 	if (outside >= NEAR_LAST_ID)
 		say(a, 0, "ids",
-			psprintf("%.0f values are outside their rows; a table has ids for 4,294,967,296, and looks longer and longer for a free one: partition it",
-					 outside),
+			psprintf("%s are outside their rows; a table has ids for 4,294,967,296, and looks longer and longer for a free one: partition it",
+					 sliced_pretty_count(outside, "value")),
 			0, 0, NULL);
 }
 
@@ -326,8 +369,8 @@ advise_to_leave(Advice *a)
 		outside += e->columns[i].outside;
 	if (!a->is_ours && outside > 0 && !a->usage->known)
 		say(a, 0, "leave",
-			psprintf("leave it, unless statements read or change parts of the %.0f values outside their rows: pg_stat_statements would tell",
-					 outside),
+			psprintf("leave it, unless statements read or change parts of the %s outside their rows: pg_stat_statements would tell",
+					 sliced_pretty_count(outside, "value")),
 			e->bytes, best == NULL ? 0 : best->bytes, NULL);
 	else
 		say(a, 0, "leave",
@@ -352,6 +395,7 @@ sliced_advice(const SlicedEstimate *e, const SlicedUsage *usage)
 	a.name = quote_literal_cstr(a.qualified);
 	advise_storage(&a);
 	advise_space(&a);
+	advise_external(&a);
 	advise_parts(&a);
 	advise_limits(&a);
 	if (a.rows == NIL)

@@ -20,6 +20,7 @@ typedef struct SlicedAdvice
 	double		now;			/* bytes, of table, toast relation and its index; 0: not known */
 	double		then;
 	const char *sql;			/* or NULL */
+	bool		is_variant;		/* instead of the advice before it, and it has a price */
 } SlicedAdvice;
 
 /* Return the advice on a table, as SlicedAdvice: one row at least. */
@@ -31,7 +32,7 @@ extern List *sliced_advice(const SlicedEstimate *e, const SlicedUsage *usage);
  */
 extern const SlicedEstimated *sliced_present_choice(const SlicedEstimate *e);
 
-/* Like core's pg_size_pretty(), palloc'd. */
-extern char *sliced_pretty_bytes(double bytes);
+/* Bytes of the table written anew as it is, if that is less than it takes. */
+extern double sliced_written_anew(const SlicedEstimate *e);
 
 #endif

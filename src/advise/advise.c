@@ -4,11 +4,15 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "advise/advice.h"
 #include "advise/survey.h"
 #include "advise/usage.h"
+#include "base/pretty.h"
+#include "base/settings.h"
 #include "base/tables.h"
 #include "commands/dbcommands.h"
+#include "decode/decoding.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -19,6 +23,7 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
+#include "utils/varlena.h"
 
 #define COLUMNS		7
 
@@ -80,7 +85,7 @@ advise_table(const SlicedEstimate *e, void *arg)
  * Advise compression if this database's statements have written many temporary files.
  */
 static void
-advise_database(Advising *advising)
+advise_temporary_files(Advising *advising)
 {
 	SlicedAdvice advice = {.topic = "temporary files"};
 	const char *setting = GetConfigOption("sliced.temp_file_compression", true, false);
@@ -93,6 +98,35 @@ advise_database(Advising *advising)
 	advice.sql = psprintf("ALTER DATABASE %s SET sliced.temp_file_compression = 'auto'",
 						  quote_identifier(get_database_name(MyDatabaseId)));
 	put_advice(advising, NULL, &advice);
+}
+
+/* SQL that preloads the library, with those that are preloaded already. */
+static char *
+preload(void)
+{
+	StringInfoData sql;
+	List	   *libraries = NIL;
+	ListCell   *lc;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "ALTER SYSTEM SET shared_preload_libraries = ");
+	(void) SplitGUCList(pstrdup(GetConfigOption("shared_preload_libraries", false, false)), ',', &libraries);
+	foreach(lc, libraries)
+		appendStringInfo(&sql, "%s, ", quote_literal_cstr(lfirst(lc)));
+	appendStringInfoString(&sql, "'pg_sliced';  -- and restart the server");
+	return sql.data;
+}
+
+/* Advise preloading if decoders, which know nothing of slices, keep us from writing any. */
+static void
+advise_decoding(Advising *advising)
+{
+	if (XLogLogicalInfoActive() && sliced_decoding() == SLICED_DECODING_AUTO && sliced_logical_slot_exists())
+		put_advice(advising, NULL, &(SlicedAdvice) {
+			.topic = "decoding",
+			.text = "there are logical slots, and the server does not preload pg_sliced: so values are stored as heap stores them, in all sliced tables, and changes of parts gain nothing",
+			.sql = preload()
+		});
 }
 
 PG_FUNCTION_INFO_V1(sliced_advise);
@@ -111,7 +145,8 @@ sliced_advise(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 	{
 		sliced_survey_all(&survey);
-		advise_database(&advising);
+		advise_temporary_files(&advising);
+		advise_decoding(&advising);
 	}
 	else
 		sliced_survey_relation(&survey, PG_GETARG_OID(0));

@@ -309,6 +309,19 @@ make_choices(SlicedEstimate *e)
 	add_choice(e, (SlicedChoice) {SLICED_CODEC_ZSTD, sliced_zstd_level, true, SLICED_ESTIMATE_TARGET});
 }
 
+/* Try lz4 on a value that its column's STORAGE forbids to compress. */
+static void
+try_lz4(SlicedEstimateColumn *column, const struct varlena *value)
+{
+	uint32		len = Min(VARSIZE_ANY_EXHDR(value), SLICED_SLICE_LZ4);
+	char	   *room = palloc(SLICED_COMPRESS_ROOM(len));
+	uint32		stored = sliced_codec_try(SLICED_CODEC_LZ4, VARDATA_ANY(value), len, room, 0, NULL);
+
+	column->external_raw += len;
+	column->external_lz4 += stored > 0 ? stored : len;
+	pfree(room);
+}
+
 /*
  * Fetch the row's outside values, and decompress them.  Returns how many bytes the
  * row's values are.
@@ -326,10 +339,12 @@ fetch_row(SlicedEstimate *e, TupleTableSlot *slot, SlicedTrialRow *row)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
+		bool		is_outside;
 		Size		len;
 
 		if (row->isnull[i] || !has_length(desc, i))
 			continue;
+		is_outside = VARATT_IS_EXTERNAL(value);
 		len = toast_raw_datum_size(PointerGetDatum(value)) - VARHDRSZ;
 		raw += len;
 		e->columns[i].tried_raw += len;
@@ -341,6 +356,8 @@ fetch_row(SlicedEstimate *e, TupleTableSlot *slot, SlicedTrialRow *row)
 		else if (VARATT_IS_EXTERNAL(value))
 			value = detoast_attr(value);
 		row->values[i] = PointerGetDatum(value);
+		if (is_outside && TupleDescAttr(desc, i)->attstorage == TYPSTORAGE_EXTERNAL)
+			try_lz4(&e->columns[i], value);
 	}
 	return raw;
 }

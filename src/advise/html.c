@@ -71,20 +71,3 @@ sliced_html_legend(StringInfo page, const SlicedBarPart *parts, const char *cons
 	}
 	appendStringInfoString(page, "</p>\n");
 }
-
-char *
-sliced_pretty_number(double number)
-{
-	char	   *digits = psprintf("%.0f", number);
-	int			len = strlen(digits);
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < len; i++)
-	{
-		if (i > 0 && (len - i) % 3 == 0)
-			appendStringInfoChar(&text, ',');
-		appendStringInfoChar(&text, digits[i]);
-	}
-	return text.data;
-}

@@ -28,7 +28,4 @@ extern void sliced_html_bar(StringInfo page, const SlicedBarPart *parts, int n, 
 /* Append what the colours mean. */
 extern void sliced_html_legend(StringInfo page, const SlicedBarPart *parts, const char *const *names, int n);
 
-/* 1234567 as 1,234,567; palloc'd. */
-extern char *sliced_pretty_number(double number);
-
 #endif

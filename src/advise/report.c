@@ -155,14 +155,18 @@ add_table(const SlicedEstimate *e, void *arg)
 	copy_choices(table, e);
 	if (table->is_ours)
 		copy_dictionaries(table);
+	table->anew = sliced_written_anew(e);
 	table->then = e->bytes;
 	table->advice = sliced_advice(e, report->usage);
 	foreach(lc, table->advice)
 	{
 		const SlicedAdvice *advice = lfirst(lc);
 
-		if (advice->sql != NULL && advice->then > 0)
-			table->then = Min(table->then, advice->then);
+		if (advice->sql == NULL || advice->then == 0 || advice->is_variant)
+			continue;
+		/* what is said of columns adds up */
+		table->then = advice->attno == 0 ? Min(table->then, advice->then) :
+			table->then - (advice->now - advice->then);
 	}
 	report->tables = lappend(report->tables, table);
 }

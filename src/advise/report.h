@@ -56,7 +56,8 @@ typedef struct SlicedReportTable
 	int			nchoices;
 	SlicedReportChoice *choices;
 	List	   *dictionaries;	/* SlicedReportDictionary */
-	double		then;			/* bytes if the best advice were followed */
+	double		anew;			/* bytes if written anew as it is */
+	double		then;			/* bytes if the advice were followed, without variants */
 	List	   *advice;			/* SlicedAdvice */
 } SlicedReportTable;
 

@@ -6,9 +6,9 @@
 
 #include "access/relation.h"
 #include "advise/survey.h"
-#include "advise/usage.h"
 #include "base/identity.h"
 #include "base/locks.h"
+#include "base/try.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
@@ -195,12 +195,13 @@ visit_tables(SlicedSurvey *survey, List *tables)
 		TimestampTz now = GetCurrentTimestamp();
 		TimestampTz each = Max((survey->deadline - now) / left, USECS_PER_SEC / 20);
 		OneOfMany	one = {survey, lfirst_oid(lc), now + Min(each, SECONDS_EACH * USECS_PER_SEC)};
-		char	   *problem;
+		ErrorData  *problem;
 
 		if (now >= survey->deadline)
 		{
 			ereport(NOTICE,
-					errmsg("the time is over: %d tables, the smallest ones, were not looked at", left));
+					errmsg_plural("the time is over: %d table, the smallest one, was not looked at",
+								  "the time is over: %d tables, the smallest ones, were not looked at", left, left));
 			return;
 		}
 		if (now - spoken >= 5 * USECS_PER_SEC)
@@ -211,7 +212,7 @@ visit_tables(SlicedSurvey *survey, List *tables)
 		}
 		problem = sliced_try(visit_one, &one);
 		if (problem != NULL)
-			warn_of(one.relid, problem);
+			warn_of(one.relid, problem->message);
 		left--;
 	}
 }

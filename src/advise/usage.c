@@ -5,8 +5,8 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "advise/usage.h"
+#include "base/try.h"
 #include "catalog/partition.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
@@ -16,7 +16,6 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/timestamp.h"
 
 /* We look at this many statements: those that took most time. */
@@ -24,40 +23,6 @@
 
 /* We show this many bytes of a statement. */
 #define BEGINNING	120
-
-char *
-sliced_try(void (*work) (void *), void *arg)
-{
-	MemoryContext old = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	char	   *volatile message = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(old);
-	PG_TRY();
-	{
-		work(arg);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(old);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(old);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(old);
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-			ReThrowError(error);
-		message = error->message;
-	}
-	PG_END_TRY();
-	return message;
-}
 
 /* ---- statements ---- */
 
@@ -124,13 +89,22 @@ used_of(SlicedUsage *usage, Oid relid, int attno)
 	return used;
 }
 
-/* Add what one statement uses.  It was called 'calls' times. */
+/* One row of pg_stat_statements. */
+typedef struct Calls
+{
+	char	   *text;
+	double		n;
+	double		ms;
+	double		wal;
+} Calls;
+
+/* Add what one statement uses. */
 static void
-add_statement(SlicedUsage *usage, const char *text, double calls, double ms)
+add_statement(SlicedUsage *usage, const Calls *calls)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "sliced statement",
 											   ALLOCSET_DEFAULT_SIZES);
-	Statement	statement = {text, CurrentMemoryContext, NIL};
+	Statement	statement = {calls->text, CurrentMemoryContext, NIL};
 	MemoryContext old = MemoryContextSwitchTo(work);
 	bool		failed = sliced_try(analyze, &statement) != NULL;
 	ListCell   *lc;
@@ -144,16 +118,28 @@ add_statement(SlicedUsage *usage, const char *text, double calls, double ms)
 		SlicedUsed *used = used_of(usage, use->relid, use->attno);
 
 		if (use->changes)
-			used->changes += calls;
+		{
+			used->changes += calls->n;
+			used->wal += calls->wal;
+		}
 		else
-			used->reads += calls;
-		used->ms += ms;
+			used->reads += calls->n;
+		used->ms += calls->ms;
 		if (used->longest == NULL)
-			used->longest = beginning_of(text);	/* the slowest comes first */
+			used->longest = beginning_of(calls->text);	/* the slowest comes first */
 	}
 }
 
-/* Add what SPI has found: texts, calls and times. */
+static double
+number(HeapTuple row, TupleDesc desc, int column)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(row, desc, column, &isnull);
+
+	return isnull ? 0 : DatumGetFloat8(value);
+}
+
+/* Add what SPI has found: the columns of Calls. */
 static void
 add_statements(SlicedUsage *usage, TimestampTz deadline)
 {
@@ -162,14 +148,13 @@ add_statements(SlicedUsage *usage, TimestampTz deadline)
 
 	for (uint64 i = 0; i < n && GetCurrentTimestamp() < deadline; i++)
 	{
-		bool		isnull;
-		char	   *text = SPI_getvalue(found->vals[i], found->tupdesc, 1);
-		double		calls = DatumGetFloat8(SPI_getbinval(found->vals[i], found->tupdesc, 2, &isnull));
-		double		ms = DatumGetFloat8(SPI_getbinval(found->vals[i], found->tupdesc, 3, &isnull));
+		HeapTuple	row = found->vals[i];
+		TupleDesc	desc = found->tupdesc;
+		Calls		calls = {SPI_getvalue(row, desc, 1), number(row, desc, 2), number(row, desc, 3), number(row, desc, 4)};
 
 		CHECK_FOR_INTERRUPTS();
-		add_statement(usage, text, calls, ms);
-		pfree(text);
+		add_statement(usage, &calls);
+		pfree(calls.text);
 	}
 }
 
@@ -203,8 +188,10 @@ ask(void *arg)
 			  " JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
 			  " WHERE e.extname OPERATOR(pg_catalog.=) 'pg_stat_statements'");
 	if (asking->usage->known &&
-		found(psprintf("SELECT query, sum(calls)::pg_catalog.float8, sum(total_exec_time)::pg_catalog.float8"
-					   " FROM %s.pg_stat_statements"
+		found(psprintf("SELECT query, sum(calls)::pg_catalog.float8, sum(total_exec_time)::pg_catalog.float8,"
+					   /* old versions of the extension do not have it */
+					   " sum((pg_catalog.to_jsonb(s) OPERATOR(pg_catalog.->>) 'wal_bytes')::pg_catalog.float8)"
+					   " FROM %s.pg_stat_statements s"
 					   " WHERE dbid OPERATOR(pg_catalog.=) %u::pg_catalog.oid AND query IS NOT NULL"
 					   " GROUP BY query ORDER BY 3 DESC LIMIT %d",
 					   quote_identifier(SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
@@ -222,13 +209,13 @@ sliced_usage(TimestampTz deadline)
 {
 	SlicedUsage *usage = palloc0(sizeof(SlicedUsage));
 	Asking		asking = {usage, deadline, CurrentMemoryContext};
-	char	   *problem = sliced_try(ask, &asking);
+	ErrorData  *problem = sliced_try(ask, &asking);
 
 	if (problem != NULL)
 	{
 		usage->known = false;
 		ereport(NOTICE,
-				errmsg("pg_stat_statements cannot be asked: %s", problem));
+				errmsg("pg_stat_statements cannot be asked: %s", problem->message));
 	}
 	return usage;
 }
@@ -252,6 +239,7 @@ sliced_usage_of(const SlicedUsage *usage, Oid relid, int attno)
 		result.reads += used->reads;
 		result.changes += used->changes;
 		result.ms += used->ms;
+		result.wal += used->wal;
 		if (result.longest == NULL)
 			result.longest = used->longest;
 	}

@@ -19,6 +19,7 @@ typedef struct SlicedUsed
 	double		reads;			/* calls */
 	double		changes;
 	double		ms;				/* that these took, in all */
+	double		wal;			/* bytes that changes have written to it */
 	const char *longest;		/* beginning of the slowest statement; or NULL */
 } SlicedUsed;
 
@@ -34,11 +35,5 @@ extern SlicedUsage *sliced_usage(TimestampTz deadline);
 
 /* The usage of a table's column, under the table's name or that of an ancestor. */
 extern SlicedUsed sliced_usage_of(const SlicedUsage *usage, Oid relid, int attno);
-
-/*
- * Call 'work' in a subtransaction.  Returns NULL, or the message if it failed,
- * palloc'd.  Errors that end the session or the statement are thrown again.
- */
-extern char *sliced_try(void (*work) (void *), void *arg);
 
 #endif

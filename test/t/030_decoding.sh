@@ -73,6 +73,8 @@ caught_up "the initial copy"
 
 on pub -c 'CALL fill(41, 60)'
 caught_up "rows inserted with a slot"
+is "$(on pub -c "SELECT topic, sql FROM sliced.advise() WHERE topic = 'decoding'")" \
+    "decoding|ALTER SYSTEM SET shared_preload_libraries = 'pg_sliced';  -- and restart the server" "advise() says what keeps it so"
 for t in by_key by_full by_index; do
     on pub -c "UPDATE $t SET n = n + 1 WHERE id % 3 = 0" \
         -c "UPDATE $t SET b = dense(id * 500, -id) WHERE id % 4 = 0" \

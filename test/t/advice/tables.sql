@@ -31,6 +31,9 @@ CREATE TABLE mixed (id int, a text, doc jsonb, raw bytea, b text);
 ALTER TABLE mixed ALTER raw SET STORAGE EXTERNAL;
 INSERT INTO mixed SELECT i, CASE WHEN i % 3 > 0 THEN log(i, i % 100) END, document(i, i % 70), noise(i, i % 5000), repeat('b', i % 500)
     FROM generate_series(1, 1500) i;
+CREATE TABLE external (id int, body text, "Raw" bytea);
+ALTER TABLE external ALTER body SET STORAGE EXTERNAL, ALTER "Raw" SET STORAGE EXTERNAL;
+INSERT INTO external SELECT i, log(i, 100 + i), noise(i, i * 10) FROM generate_series(1, 300) i;
 CREATE MATERIALIZED VIEW seen AS SELECT id, body FROM logs WHERE id % 2 = 0;
 CREATE TABLE parts (id int, doc jsonb) PARTITION BY RANGE (id);
 CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (400);
