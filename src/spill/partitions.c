@@ -165,10 +165,7 @@ free_partition(SlicedPartition *partition)
 static void
 remove_first(SlicedPasses *p)
 {
-	SlicedPartition *partition = linitial(p->queue);
-
-	sliced_tape_remove(&partition->inner);
-	sliced_tape_remove(&partition->outer);
+	free_partition(linitial(p->queue));
 	p->queue = list_delete_first(p->queue);
 }
 
@@ -280,7 +277,7 @@ sliced_passes_reset(SlicedPasses *p)
 			free_partition(&p->partitions[i]);
 	MemoryContextReset(p->mcxt);
 	sliced_tapes_reset(&p->tapes);
-	p->is_loaded = p->outer_is_done = p->is_on_tape = p->is_done = p->is_shared_out = false;
+	p->is_loaded = p->outer_is_done = p->is_on_tape = p->is_done = p->is_shared_out = p->has_taken = false;
 	p->first = p->last = NULL;
 	p->next = p->memory = 0;
 	p->npartitions = p->resident = 0;

@@ -134,6 +134,7 @@ typedef struct SlicedPasses
 	 */
 	SlicedSides *sides;
 	bool		is_shared_out;
+	bool		has_taken;		/* a shared partition, which it joins now */
 
 	/* for EXPLAIN */
 	int			max_partitions;

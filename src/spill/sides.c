@@ -45,6 +45,7 @@ struct SlicedSides
 	int			npartitions;
 	uint32		nwords;			/* of the filter */
 	pg_atomic_uint32 next;		/* partition to be taken */
+	pg_atomic_uint32 done;		/* partitions that have been joined */
 	slock_t		mutex;			/* of 'workers' */
 	SlicedShares workers;
 	SlicedTapePart parts[FLEXIBLE_ARRAY_MEMBER];	/* by partition, side, process */
@@ -92,6 +93,7 @@ sliced_sides_begin_anew(SlicedSides *s)
 	SharedFileSetDeleteAll(&s->files);
 	BarrierInit(&s->barrier, 0);
 	pg_atomic_write_u32(&s->next, 0);
+	pg_atomic_write_u32(&s->done, 0);
 	memset(s->parts, 0, filter_offset(s) - offsetof(SlicedSides, parts) + s->nwords * sizeof(uint64));
 }
 
@@ -106,6 +108,7 @@ sliced_sides_init(SlicedPasses *p, SlicedSides *s, ParallelContext *context)
 	SharedFileSetInit(&s->files, context->seg);
 	s->segment = dsm_segment_handle(context->seg);
 	pg_atomic_init_u32(&s->next, 0);
+	pg_atomic_init_u32(&s->done, 0);
 	SpinLockInit(&s->mutex);
 	sliced_sides_begin_anew(s);
 	p->sides = s;
@@ -260,6 +263,7 @@ sliced_sides_share(SlicedPasses *p)
 			write_side(p, false);
 		end_phase(s);
 	}
+	sliced_tapes_end_sharing(&p->tapes);
 	BarrierDetach(&s->barrier);
 	p->filter.words = NULL;
 }
@@ -272,7 +276,13 @@ sliced_take_partition(SlicedPasses *p)
 	SlicedPartition *partition;
 	MemoryContext old;
 
-	if (s == NULL || (i = pg_atomic_fetch_add_u32(&s->next, 1)) >= s->npartitions)
+	if (s == NULL)
+		return false;
+	if (p->has_taken && pg_atomic_add_fetch_u32(&s->done, 1) == s->npartitions)
+		sliced_tapes_remove_shared(&s->files.fs, s->nprocesses);
+	i = pg_atomic_fetch_add_u32(&s->next, 1);
+	p->has_taken = i < s->npartitions;
+	if (!p->has_taken)
 		return false;
 	old = MemoryContextSwitchTo(p->mcxt);
 	partition = palloc0(sizeof(SlicedPartition));

@@ -165,6 +165,7 @@ sliced_tapes_reset(SlicedTapes *tapes)
 {
 	while (tapes->nspare > 0)
 		FileClose(tapes->spare[--tapes->nspare]);
+	sliced_tapes_end_sharing(tapes);
 	tapes->stored_bytes = tapes->words = NULL;
 	tapes->stored_room = tapes->words_room = 0;
 }
@@ -285,7 +286,11 @@ write_block(SlicedTape *tape)
 	if (stored == 0)
 		tapes->raw_as_is += stored = tape->used;
 	header->stored = stored;
-	header->checksum = block_checksum(tape, header, tape->end);
+	header->before = tape->part.last;
+	header->before_stored = tape->part.last_stored;
+	tape->part.last = tape->set != NULL ? tapes->own_end : tape->end;
+	tape->part.last_stored = stored;
+	header->checksum = block_checksum(tape, header, tape->part.last);
 	sliced_tape_write(tape, bytes, HEADER + stored);
 	tapes->saved += tape->used - stored;
 	tapes->raw += tape->used;
@@ -395,7 +400,8 @@ sliced_tape_finish(SlicedTape *tape)
 static bool
 is_sound(const SlicedTape *tape, const SlicedBlockHeader *header)
 {
-	if (sliced_codec_get(header->codec) == NULL || header->stored > tape->end - tape->at)
+	if (sliced_codec_get(header->codec) == NULL ||
+		(tape->set == NULL && header->stored > tape->end - tape->at))
 		return false;
 	if (header->codec == SLICED_CODEC_NONE && (header->rows > 0 || header->stored != header->raw))
 		return false;
@@ -433,43 +439,96 @@ read_stored(SlicedTape *tape, char *to)
 		memcpy(&tape->header, to + HEADER + stored, HEADER);
 }
 
+/* Read the last block of a shared tape that has not been read. */
+static void
+read_last(SlicedTape *tape)
+{
+	SlicedTapes *tapes = tape->tapes;
+	SlicedBlockHeader *header;
+	uint32		stored = tape->part.last_stored;
+
+	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + (Size) stored + HEADER);
+	header = (SlicedBlockHeader *) tapes->stored_bytes;
+	tape->at = tape->part.last;
+	sliced_tape_read(tape, tapes->stored_bytes, HEADER + (Size) stored);
+	if (header->stored != stored || block_checksum(tape, header, tape->part.last) != header->checksum)
+		sliced_tape_corrupted(tape);
+	tape->header = *header;
+	tape->part.last = header->before;
+	tape->part.last_stored = header->before_stored;
+}
+
+/* Exchange the tape's block and the bytes that were read. */
+static void
+take_block(SlicedTape *tape)
+{
+	SlicedTapes *tapes = tape->tapes;
+	char	   *block = tape->block != NULL ? tape->block - HEADER : NULL;
+	Size		room = tape->block != NULL ? tape->room + 2 * HEADER : 0;
+
+	tape->block = tapes->stored_bytes + HEADER;
+	tape->room = tapes->stored_room - 2 * HEADER;
+	tapes->stored_bytes = block;
+	tapes->stored_room = room;
+}
+
+/* Decompress the bytes that were read, whose checksum is right. */
+static void
+decompress_block(SlicedTape *tape, uint32 rows)
+{
+	SlicedTapes *tapes = tape->tapes;
+	const SlicedBlockHeader *header = (const SlicedBlockHeader *) tapes->stored_bytes;
+
+	/* rows take what they took before they were written */
+	need_block(tape, rows);
+	if (header->rows > 0)
+		need_room(tapes, &tapes->words, &tapes->words_room, header->raw);
+	if (!sliced_codec_get(header->codec)->decompress(tapes->stored_bytes + HEADER, header->stored,
+													 header->rows > 0 ? tapes->words : tape->block,
+													 header->raw, header->raw, NULL))
+		sliced_tape_corrupted(tape);
+	if (header->rows > 0)
+		words_to_rows(tapes, (const Word *) tapes->words, header->rows, header->row_len, tape->block);
+}
+
 static void
 read_block(SlicedTape *tape)
 {
 	SlicedTapes *tapes = tape->tapes;
-	SlicedBlockHeader header;
 	uint32		rows;
+	bool		is_compressed;
 
-	if (!tape->has_header)
+	if (tape->set != NULL)
+		read_last(tape);
+	else if (!tape->has_header)
 		sliced_tape_read(tape, (char *) &tape->header, HEADER);
-	header = tape->header;
-	if (!is_sound(tape, &header))
+	if (!is_sound(tape, &tape->header))
 		sliced_tape_corrupted(tape);
-	rows = header.rows > 0 ? header.rows * MAXALIGN(header.row_len) : header.raw;
-	if (header.codec == SLICED_CODEC_NONE)
+	rows = tape->header.rows > 0 ? tape->header.rows * MAXALIGN(tape->header.row_len) : tape->header.raw;
+	is_compressed = tape->header.codec != SLICED_CODEC_NONE;
+	if (tape->set != NULL && !is_compressed)
+		take_block(tape);
+	else if (tape->set == NULL && !is_compressed)
 	{
 		need_block(tape, rows);
 		read_stored(tape, tape->block - HEADER);
 	}
-	else
+	else if (tape->set == NULL)
 	{
-		need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + (Size) header.stored + HEADER);
+		need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + (Size) tape->header.stored + HEADER);
 		read_stored(tape, tapes->stored_bytes);
-		/*
-		 * its checksum is right, so rows take what they took before they were written
-		 */
-		need_block(tape, rows);
-		if (header.rows > 0)
-			need_room(tapes, &tapes->words, &tapes->words_room, header.raw);
-		if (!sliced_codec_get(header.codec)->decompress(tapes->stored_bytes + HEADER, header.stored,
-														header.rows > 0 ? tapes->words : tape->block,
-														header.raw, header.raw, NULL))
-			sliced_tape_corrupted(tape);
-		if (header.rows > 0)
-			words_to_rows(tapes, (const Word *) tapes->words, header.rows, header.row_len, tape->block);
 	}
+	if (is_compressed)
+		decompress_block(tape, rows);
 	tape->used = rows;
 	tape->next = 0;
+}
+
+/* True if the part that is being read has more blocks. */
+static bool
+has_blocks(const SlicedTape *tape)
+{
+	return tape->set != NULL ? tape->file != 0 && tape->part.last_stored > 0 : tape->at < tape->end;
 }
 
 MinimalTuple
@@ -479,7 +538,7 @@ sliced_tape_get(SlicedTape *tape)
 
 	if (tape->next == tape->used)
 	{
-		if (tape->at == tape->end && !sliced_tape_next_part(tape))
+		if (!has_blocks(tape) && !sliced_tape_next_part(tape))
 			return NULL;
 		read_block(tape);
 	}
@@ -514,18 +573,29 @@ void
 sliced_tape_hand_over(SlicedTape *tape, SlicedTapePart *part)
 {
 	sliced_tape_finish(tape);
-	*part = (SlicedTapePart) {tape->end, tape->rows, tape->memory};
+	*part = tape->part;
+	part->rows = tape->rows;
+	part->memory = tape->memory;
 	sliced_tape_free(tape);
 }
 
 void
+sliced_tapes_end_sharing(SlicedTapes *tapes)
+{
+	if (tapes->own != 0)
+		FileClose(tapes->own);
+	tapes->own = 0;
+}
+
+void
 sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
-				 const SlicedTapePart *parts, int nparts)
+				 const SlicedTapePart *parts, uint32 nparts)
 {
 	sliced_tape_share(tape, tapes, set, first);
+	tape->first = first;
 	tape->parts = parts;
 	tape->nparts = nparts;
-	for (int i = 0; i < nparts; i++)
+	for (uint32 i = 0; i < nparts; i++)
 	{
 		tape->rows += parts[i].rows;
 		tape->memory += parts[i].memory;

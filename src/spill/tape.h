@@ -42,6 +42,8 @@ typedef struct SlicedTapes
 	File		spare[SLICED_SPARE_FILES];
 	int			nspare;
 	uint32		ntapes;			/* that have had a file */
+	File		own;			/* 0, or this process's file for shared tapes */
+	off_t		own_end;
 	int			codec;
 	int			level;
 	bool		adaptive;		/* compress only while it saves time */
@@ -86,18 +88,28 @@ typedef enum SlicedSpiller
 /* In front of a block. */
 typedef struct SlicedBlockHeader
 {
+	/* of a shared tape: the block before it, as in SlicedTapePart */
+	uint64		before;
+	uint32		before_stored;
+
 	uint32		stored;			/* bytes in the file */
 	uint32		raw;
 	uint32		rows;			/* stored word by word; 0: whole rows, as in memory */
-	uint32		row_len;
-	uint32		codec;
+	uint16		row_len;
+	uint16		codec;
 	uint32		checksum;		/* of the header and the stored bytes, at their place */
 } SlicedBlockHeader;
 
-/* What one process has put on a shared tape. */
+/*
+ * What one process has put on a shared tape.  A process has one file for all shared
+ * tapes: files take long to make and remove, and there are many partitions.  So each
+ * block of a tape says where the one before it is, and they are read from last to
+ * first.
+ */
 typedef struct SlicedTapePart
 {
-	off_t		end;			/* of its file; 0: no file */
+	uint64		last;			/* where its last block begins */
+	uint32		last_stored;	/* bytes of that block without its header; 0: no block */
 	uint64		rows;
 	uint64		memory;
 } SlicedTapePart;
@@ -107,9 +119,12 @@ typedef struct SlicedTape
 	SlicedTapes *tapes;
 	File		file;			/* 0: the tape is empty */
 	uint32		number;			/* a file may have been another tape's before */
-	FileSet    *set;			/* where others find the file by number; or NULL */
-	const SlicedTapePart *parts;	/* still to be read; file numbers are consecutive */
-	int			nparts;
+	FileSet    *set;			/* it is shared: has the processes' files, by their numbers */
+	SlicedTapePart part;		/* being written, or read */
+	const SlicedTapePart *parts;	/* all that was written */
+	uint32		nparts;
+	uint32		first;			/* number of the tape that was the first part */
+	uint32		next_part;		/* to be read, of the process with this number */
 	off_t		end;
 	uint64		rows;
 	uint64		memory;			/* bytes that rows take in a hash table */
@@ -161,24 +176,27 @@ sliced_tape_hash(const MinimalTupleData *row)
 }
 
 /*
- * Close the file, or keep it for another tape.  The rows are gone unless it is
+ * Close the file, or keep it for another tape.  The rows are gone unless the tape is
  * shared.
  */
 extern void sliced_tape_free(SlicedTape *tape);
 
 /* ---- tapes of several processes ---- */
 
-/* Begin a tape to write, in the file of the set with this number. */
+/* Begin a tape to write.  No other tape of the set has this number. */
 extern void sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 number);
 
 /* Finish the tape and hand it over to the other processes. */
 extern void sliced_tape_hand_over(SlicedTape *tape, SlicedTapePart *part);
 
-/* Begin to read all that was handed over, in files numbered from 'first'. */
-extern void sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
-							 const SlicedTapePart *parts, int nparts);
+/* All tapes have been handed over. */
+extern void sliced_tapes_end_sharing(SlicedTapes *tapes);
 
-/* Free the tape, and remove the files that have not been read. */
-extern void sliced_tape_remove(SlicedTape *tape);
+/* All processes have read all tapes: remove the files of 'n' processes. */
+extern void sliced_tapes_remove_shared(FileSet *set, uint32 n);
+
+/* Begin to read all that was handed over, of tapes numbered from 'first'. */
+extern void sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
+							 const SlicedTapePart *parts, uint32 nparts);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "commands/tablespace.h"
 #include "executor/instrument.h"
 #include "pgstat.h"
@@ -49,10 +50,20 @@ sliced_tape_need_file(SlicedTape *tape)
 		}
 		PrepareTempTablespaces();
 	}
+	else if (tapes->own != 0)
+	{
+		tape->file = tapes->own;
+		return;
+	}
 	CurrentResourceOwner = tapes->owner;
 	tape->file = tape->set == NULL ? OpenTemporaryFile(false) :
-		FileSetCreate(tape->set, name_of(tape->number).text);
+		FileSetCreate(tape->set, name_of(ParallelWorkerNumber + 1).text);
 	CurrentResourceOwner = old;
+	if (tape->set != NULL)
+	{
+		tapes->own = tape->file;
+		tapes->own_end = 0;
+	}
 	tapes->files++;
 }
 
@@ -65,21 +76,9 @@ sliced_tape_close(SlicedTape *tape)
 		return;
 	if (tape->set == NULL && tape->end <= SPARE_MAX && tapes->nspare < SLICED_SPARE_FILES)
 		tapes->spare[tapes->nspare++] = tape->file;
-	else
+	else if (tape->file != tapes->own)
 		FileClose(tape->file);
 	tape->file = 0;
-}
-
-/* Remove the first part to be read: it has been read, or is not needed. */
-static void
-remove_part(SlicedTape *tape)
-{
-	sliced_tape_close(tape);
-	if (tape->parts->end > 0)
-		FileSetDelete(tape->set, name_of(tape->number).text, false);
-	tape->parts++;
-	tape->nparts--;
-	tape->number++;
 }
 
 bool
@@ -87,24 +86,25 @@ sliced_tape_next_part(SlicedTape *tape)
 {
 	ResourceOwner old = CurrentResourceOwner;
 
-	while (tape->nparts > 0 && (tape->file != 0 || tape->parts->end == 0))
-		remove_part(tape);
-	if (tape->nparts == 0)
+	sliced_tape_close(tape);
+	while (tape->next_part < tape->nparts && tape->parts[tape->next_part].last_stored == 0)
+		tape->next_part++;
+	if (tape->next_part >= tape->nparts)
 		return false;
+	tape->part = tape->parts[tape->next_part];
+	tape->number = tape->first + tape->next_part;
 	CurrentResourceOwner = tape->tapes->owner;
-	tape->file = FileSetOpen(tape->set, name_of(tape->number).text, O_RDONLY);
+	tape->file = FileSetOpen(tape->set, name_of(tape->next_part++).text, O_RDONLY);
 	CurrentResourceOwner = old;
-	tape->at = 0;
-	tape->end = tape->parts->end;
 	return true;
 }
 
+/* Otherwise they would go with the set, and not be counted, nor logged. */
 void
-sliced_tape_remove(SlicedTape *tape)
+sliced_tapes_remove_shared(FileSet *set, uint32 n)
 {
-	while (tape->nparts > 0)
-		remove_part(tape);
-	sliced_tape_free(tape);
+	for (uint32 i = 0; i < n; i++)
+		(void) FileSetDelete(set, name_of(i).text, false);
 }
 
 /* ---- writing and reading ---- */
@@ -118,12 +118,13 @@ count_pages(off_t from, off_t to, int64 *pages)
 void
 sliced_tape_write(SlicedTape *tape, const char *bytes, Size len)
 {
+	off_t	   *end = tape->set != NULL ? &tape->tapes->own_end : &tape->end;
 	instr_time	start;
 	int			written;
 
 	INSTR_TIME_SET_CURRENT(start);
 	errno = 0;
-	written = FileWrite(tape->file, unconstify(char *, bytes), len, tape->end, WAIT_EVENT_BUFFILE_WRITE);
+	written = FileWrite(tape->file, unconstify(char *, bytes), len, *end, WAIT_EVENT_BUFFILE_WRITE);
 	if (written < 0 || (Size) written != len)
 	{
 		if (errno == 0)
@@ -136,8 +137,8 @@ sliced_tape_write(SlicedTape *tape, const char *bytes, Size len)
 	tape->tapes->writing += INSTR_TIME_GET_DOUBLE(start);
 	if (track_io_timing)
 		INSTR_TIME_ADD(pgBufferUsage.temp_blk_write_time, start);
-	count_pages(tape->end, tape->end + len, &pgBufferUsage.temp_blks_written);
-	tape->end += len;
+	count_pages(*end, *end + len, &pgBufferUsage.temp_blks_written);
+	*end += len;
 }
 
 void

@@ -24,7 +24,7 @@ sliced_time_since(instr_time start)
 /* Give the tape a file, unless it has one. */
 extern void sliced_tape_need_file(SlicedTape *tape);
 
-/* Write at the end of the file. */
+/* Write at the end of the tape's file. */
 extern void sliced_tape_write(SlicedTape *tape, const char *bytes, Size len);
 
 /* Read from where the last call has ended. */
@@ -33,7 +33,7 @@ extern void sliced_tape_read(SlicedTape *tape, char *bytes, Size len);
 /* Fail: we read something else than we wrote. */
 pg_noreturn extern void sliced_tape_corrupted(SlicedTape *tape);
 
-/* Turn to the file of the next part that is not empty; false if there is none. */
+/* Turn to the next part that is not empty, if the tape is shared; false if there is none. */
 extern bool sliced_tape_next_part(SlicedTape *tape);
 
 extern void sliced_tape_close(SlicedTape *tape);

@@ -65,6 +65,12 @@ is "$(try -c 'SET max_parallel_workers = 0' -c "$query")" "$expected" "there are
 is "$(try -c 'SET parallel_leader_participation = off' -c "$query")" "$expected" "the leader takes no part"
 is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE a.id < 0')" 0 "an empty side"
 
+# ---- one file for each process, which is counted and logged when all have been read ----
+before=$(as_user grep -c 'fileset' "$PGDATA/../log" || true)
+try -c 'SET log_temp_files = 0' -c "$query" >/dev/null
+made=$(($(as_user grep -c 'fileset' "$PGDATA/../log") - before))
+is "$((made >= 1 && made <= 3))" 1 "3 processes have made $made files"
+
 # ---- statements that end early ----
 is "$(files)" 0 "none is left"
 is "$(try -c 'SELECT a.id > 0 FROM a JOIN b USING (k) LIMIT 1')" t "LIMIT"
