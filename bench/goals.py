@@ -306,6 +306,10 @@ GOALS = [
      ratios("spill", "auto", "core", "ms", lambda case: case == "join A, slow")),
     ("spill", "sort of wide rows at 200 MB/s, auto / core: time", 0.30,
      ratios("spill", "auto", "core", "ms", lambda case: case == "sort A, slow")),
+    ("spill_sessions", "joins of 8 sessions, keys 1,000 times, auto / core: time", 1.03,
+     ratios("spill_sessions", "auto", "core", TIME, lambda case: "slow" not in case)),
+    ("spill_sessions", "joins of 8 sessions, wide rows, at 200 MB/s, auto / core: time", 0.6,
+     ratios("spill_sessions", "auto", "core", "ms", lambda case: case == "wide, 1MB, slow")),
     ("planning", "planning without our tables, library loaded / not: time", 1.02,
      ratios("planning", "loaded", "not loaded", "cpu us")),
 ]

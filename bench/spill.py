@@ -5,9 +5,10 @@ Each statement is run with temporary files in the page cache, and with such as a
 """
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from bench import Variant, workload
-from session import Error
+from session import Error, Session
 
 CORE, AUTO, LZ4, ZSTD = VARIANTS = [
     Variant(name, "heap", name, {"sliced.temp_file_compression": setting})
@@ -132,6 +133,47 @@ def compare_parallel(b, case, statement):
     slowly(b, f"{case}, slow", statement)
     b.session.use({"max_parallel_workers_per_gather": "0"})
     b.session.run("RESET min_parallel_table_scan_size")
+
+
+SESSIONS = 8
+MEMORIES = ["1MB", "4MB", "16MB", "64MB"]
+
+
+@workload
+def spill_sessions(b):
+    """Joins of eight sessions at once, of rows whose keys come 1,000 times (as slow: with a disk of 200 MB/s)"""
+    make_slow_tablespace(b.session)
+    n = b.scale(16_000, 4_000)
+    pool, sessions = ThreadPoolExecutor(SESSIONS), [Session() for _ in range(SESSIONS)]
+    for session in sessions:
+        session.run("LOAD 'pg_sliced'")
+        session.use({"hash_mem_multiplier": "1", "max_parallel_workers_per_gather": "0"})
+        for setting in PLANS["join"].split():
+            session.run(f"SET {setting} = off")
+
+    def times(variant, settings, statement):
+        def run(session):
+            session.use({**variant.settings, **settings})
+            return session.times(statement)
+
+        took = list(pool.map(run, sessions))
+        return {"ms": max(t["ms"] for t in took), "cpu ms": sum(t["cpu ms"] for t in took)}
+
+    for name, columns, total in (("wide", "repeat(md5(i::text), 32) AS t", "sum(octet_length(x.t) + octet_length(y.t))"),
+                                 ("narrow", "1 AS one", "sum(x.one + y.one)")):
+        b.session.run(f"CREATE TABLE {name} AS SELECT i % {n // 1000} AS k, i * 7919::int8 % {n // 1000} AS k2, {columns} "
+                      f"FROM generate_series(1, {n}) i")
+        b.session.run(f"VACUUM ANALYZE {name}")
+        for memory in b.scale(MEMORIES, MEMORIES[:1]):
+            statement = join(name, total)
+            b.interleave(f"{name}, {memory}", (CORE, AUTO),
+                         lambda v: times(v, {"work_mem": memory, "temp_tablespaces": ""}, statement), b.scale(5, 1))
+            if memory == MEMORIES[0]:
+                b.interleave(f"{name}, {memory}, slow", (CORE, AUTO),
+                             lambda v: times(v, {"work_mem": memory, "temp_tablespaces": "slow"}, statement), b.scale(3, 1))
+        b.session.run(f"DROP TABLE {name}")
+    for session in sessions:
+        session.close()
 
 
 def slowly(b, case, statement):

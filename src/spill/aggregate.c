@@ -427,6 +427,8 @@ lift_limits(AggState *agg)
 	agg->hash_ngroups_limit = PG_UINT64_MAX;
 }
 
+static TupleTableSlot *groups_next(PlanState *node);
+
 static void
 groups_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -449,6 +451,7 @@ groups_begin(CustomScanState *node, EState *estate, int eflags)
 	g->tapes.with_hash = !g->by_images;
 	lift_limits(g->agg);
 	sliced_any_slots(node);
+	node->ss.ps.ExecProcNode = groups_next;
 }
 
 /* Turn to the next partition; false if there is none. */
@@ -500,8 +503,9 @@ rescan_groups(SlicedGroups *g, bool next_pass)
 	lift_limits(g->agg);
 }
 
+/* Core calls this directly: there is a call for each row. */
 static TupleTableSlot *
-groups_next(CustomScanState *node)
+groups_next(PlanState *node)
 {
 	SlicedGroups *g = (SlicedGroups *) node;
 
@@ -516,6 +520,12 @@ groups_next(CustomScanState *node)
 			rescan_groups(g, true);
 	}
 	return NULL;
+}
+
+static TupleTableSlot *
+groups_exec(CustomScanState *node)
+{
+	return groups_next(&node->ss.ps);
 }
 
 static void
@@ -552,7 +562,7 @@ groups_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 static const CustomExecMethods groups_run = {
 	.CustomName = "SlicedGroups",
 	.BeginCustomScan = groups_begin,
-	.ExecCustomScan = groups_next,
+	.ExecCustomScan = groups_exec,
 	.EndCustomScan = groups_end,
 	.ReScanCustomScan = groups_rescan,
 	.ExplainCustomScan = groups_explain

@@ -169,6 +169,8 @@ part_create(CustomScan *plan)
 
 /* ---- above the join ---- */
 
+static TupleTableSlot *passes_next(PlanState *node);
+
 static void
 passes_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -197,6 +199,7 @@ passes_begin(CustomScanState *node, EState *estate, int eflags)
 	node->ss.ps.resultops = &TTSOpsVirtual;
 	node->ss.ps.resultopsset = true;
 	node->ss.ps.resultopsfixed = false;
+	node->ss.ps.ExecProcNode = passes_next;
 }
 
 /*
@@ -219,8 +222,9 @@ rescan_join(SlicedPasses *p, bool next_pass)
 	p->is_switching = false;
 }
 
+/* Core calls this directly: there is a call for each row. */
 static TupleTableSlot *
-passes_next(CustomScanState *node)
+passes_next(PlanState *node)
 {
 	SlicedPasses *p = (SlicedPasses *) node;
 
@@ -240,6 +244,12 @@ passes_next(CustomScanState *node)
 			rescan_join(p, true);
 	}
 	return NULL;
+}
+
+static TupleTableSlot *
+passes_exec(CustomScanState *node)
+{
+	return passes_next(&node->ss.ps);
 }
 
 static void
@@ -331,7 +341,7 @@ passes_shutdown(CustomScanState *node)
 static const CustomExecMethods passes_run = {
 	.CustomName = "SlicedPasses",
 	.BeginCustomScan = passes_begin,
-	.ExecCustomScan = passes_next,
+	.ExecCustomScan = passes_exec,
 	.EndCustomScan = passes_end,
 	.ReScanCustomScan = passes_rescan,
 	.EstimateDSMCustomScan = passes_estimate_dsm,

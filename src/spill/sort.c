@@ -461,6 +461,8 @@ merge_most(SlicedSort *s)
 
 /* ---- above the sort ---- */
 
+static TupleTableSlot *sorted_next(PlanState *node);
+
 static void
 sorted_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -476,10 +478,12 @@ sorted_begin(CustomScanState *node, EState *estate, int eflags)
 	s->mcxt = AllocSetContextCreate(estate->es_query_cxt, "sliced runs", ALLOCSET_DEFAULT_SIZES);
 	sliced_tapes_init(&s->tapes, s->mcxt);
 	sliced_any_slots(node);
+	node->ss.ps.ExecProcNode = sorted_next;
 }
 
+/* Core calls this directly: there is a call for each row. */
 static TupleTableSlot *
-sorted_next(CustomScanState *node)
+sorted_next(PlanState *node)
 {
 	SlicedSort *s = (SlicedSort *) node;
 	TupleTableSlot *slot;
@@ -496,6 +500,12 @@ sorted_next(CustomScanState *node)
 		merge_most(s);
 	}
 	return next_merged(s);
+}
+
+static TupleTableSlot *
+sorted_exec(CustomScanState *node)
+{
+	return sorted_next(&node->ss.ps);
 }
 
 static void
@@ -545,7 +555,7 @@ sorted_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 static const CustomExecMethods sorted_run = {
 	.CustomName = "SlicedSort",
 	.BeginCustomScan = sorted_begin,
-	.ExecCustomScan = sorted_next,
+	.ExecCustomScan = sorted_exec,
 	.EndCustomScan = sorted_end,
 	.ReScanCustomScan = sorted_rescan,
 	.MarkPosCustomScan = sorted_mark,
