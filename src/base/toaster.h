@@ -56,7 +56,9 @@ typedef struct SlicedCut
  * Find a better order for the bytes of a value (without its varlena header) than
  * their own.  Returns the number of regions, or 0 if there is no better order.
  * Regions are stored in the order of their numbers.  The cuts are palloc'd, in the
- * order of the value's bytes, and cover all of them.
+ * order of the value's bytes, and cover all of them.  Regions lie side by side, or one
+ * within another, like brackets: where a cut of one lies between two neighbouring cuts
+ * of the other, all of its cuts do.
  */
 typedef int (*SlicedCutter) (const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
 

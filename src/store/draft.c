@@ -44,6 +44,39 @@ complain_of_cuts(const SlicedDraft *draft, const char *detail)
 }
 
 /*
+ * Regions lie side by side, or one within another.  A change lets edits of a child, and
+ * all that lies between its runs, go down to a node of their own: of regions that lie
+ * across each other both would own rows of one.
+ */
+static void
+check_nesting(const SlicedDraft *draft)
+{
+	bool	   *seen = palloc0(draft->nregions * sizeof(bool));
+	int		   *open = palloc(draft->nregions * sizeof(int));	/* the innermost is the last */
+	int			nopen = 0;
+
+	for (int i = 0; i < draft->ncuts; i++)
+	{
+		int			region = draft->cuts[i].region;
+
+		if (!seen[region])
+		{
+			seen[region] = true;
+			open[nopen++] = region;
+			continue;
+		}
+		/* regions within this one end here */
+		while (nopen > 0 && open[nopen - 1] != region)
+			nopen--;
+		if (nopen == 0)
+			complain_of_cuts(draft, psprintf("Cut %d is in region %d, which has ended: a region around it has gone on.",
+											 i, region));
+	}
+	pfree(open);
+	pfree(seen);
+}
+
+/*
  * The cuts come from the type's toaster.  If they are all of the value's bytes, each
  * once, the value can be put together again, however it was cut.
  */
@@ -71,6 +104,7 @@ check_cuts(const SlicedDraft *draft)
 	}
 	if (at != draft->len)
 		complain_of_cuts(draft, psprintf("The last cut ends at %u.", at));
+	check_nesting(draft);
 }
 
 void

@@ -53,7 +53,7 @@ for symbol in no_swaps swap_of_no_kind swap_without_name swap_of_nothing; do
     refused $symbol "$insert" 'function json_toaster(json) returned a toaster with impossible functions to exchange'
 done
 details() {
-    for symbol in no_swaps swap_of_no_kind swap_without_name swap_of_nothing cuts_overlap cuts_end_early cuts_of_no_region; do
+    for symbol in no_swaps swap_of_no_kind swap_without_name swap_of_nothing cuts_overlap cuts_end_early cuts_of_no_region cuts_cross; do
         with $symbol
         sql -c "$insert" 2>&1 | sed -n 's/^DETAIL:  //p'
     done
@@ -64,7 +64,8 @@ is "$(details)" '"nswaps" is 3, and "swaps" is NULL.
 "swaps[0]" has neither "core" nor "theirs".
 Cut 1 has 19010 bytes from 1000 on, and should begin at 2000.
 The last cut ends at 20009.
-Cut 1 is in region 2 of 2.' "messages name the member that is wrong"
+Cut 1 is in region 2 of 2.
+Cut 3 is in region 1, which has ended: a region around it has gone on.' "messages name the member that is wrong"
 sql -c 'DROP FUNCTION json_toaster(json)'
 
 # who only reads does not need the toaster
@@ -85,7 +86,7 @@ is "$(sql -c "$different")" 0 "nothing has changed"
 
 column='toaster "json" of column "j" of table "t"'
 for symbol in cuts_overlap cuts_leave_a_gap cuts_end_early cuts_go_beyond cuts_go_round cuts_of_no_region cuts_of_less_than_no_region cuts_of_a_billion_regions \
-    cuts_of_negative_regions cuts_of_nothing cuts_are_nowhere cuts_are_many; do
+    cuts_of_negative_regions cuts_of_nothing cuts_are_nowhere cuts_are_many cuts_cross; do
     refused $symbol "$insert" "bytes are not the value
 $column"
 done
@@ -138,6 +139,8 @@ sql -c 'DROP FUNCTION json_toaster(json)' -c 'DROP FUNCTION other_toaster(json)'
 with cuts_are_sound
 sql -c "$insert" -c "INSERT INTO expected SELECT * FROM t WHERE id = 3"
 is "$(sql -c "SELECT bool_or(codec = 'node') FROM t, sliced.inspect(j) WHERE id = 3")" t "a toaster's order is kept in the value"
+with cuts_enclose
+sql -c "UPDATE t SET j = (j::text || ' ')::json WHERE id = 3" -c "UPDATE t SET j = rtrim(j::text)::json WHERE id = 3" -c "INSERT INTO t SELECT 4, 0, j::text::json FROM t WHERE id = 3" -c "INSERT INTO expected SELECT * FROM t WHERE id = 4"
 sql -c 'DROP FUNCTION json_toaster(json)'
 is "$(sql -c "$different" -c "SELECT * FROM sliced.verify('t')")" 0 "and read without the toaster"
 sql -c 'VACUUM FULL t'

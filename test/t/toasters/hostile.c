@@ -96,12 +96,37 @@ many_cuts(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 	return 2;
 }
 
+/* regions 0 and 1 by turns: 'cuts' of them */
+static int
+cut_by_turns(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts, int n)
+{
+	*ncuts = n;
+	*cuts = palloc(n * sizeof(SlicedCut));
+	for (int i = 0; i < n; i++)
+		(*cuts)[i] = (SlicedCut) {i * 50, i == n - 1 ? len - i * 50 : 50, i % 2};
+	return 2;
+}
+
+static int
+cross(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
+{
+	return cut_by_turns(raw, len, cuts, ncuts, 4);
+}
+
+static int
+enclose(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
+{
+	return cut_by_turns(raw, len, cuts, ncuts, 3);
+}
+
 static int
 fail_to_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 {
 	ereport(ERROR, errmsg("out of luck"));
 }
 
+TOASTER(cuts_cross, .policy = {.cut = cross, .cut_min = 4000})
+TOASTER(cuts_enclose, .policy = {.cut = enclose, .cut_min = 4000})
 TOASTER(cuts_are_nowhere, .policy = {.cut = no_cuts, .cut_min = 4000})
 TOASTER(cuts_are_many, .policy = {.cut = many_cuts, .cut_min = 4000})
 TOASTER(cut_fails, .policy = {.cut = fail_to_cut, .cut_min = 4000})
