@@ -86,6 +86,22 @@ COMMENT ON VIEW sliced.toasters IS
 'toasters; a column that names none uses its type''s default';
 GRANT SELECT ON sliced.toasters TO PUBLIC;
 
+CREATE FUNCTION sliced_functions.list_toaster_functions(
+    OUT toaster name, OUT type regtype, OUT function text, OUT exchanged_by text,
+    OUT works bool, OUT why text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sliced_list_toaster_functions'
+LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION sliced_functions.list_toaster_functions() IS
+'for view sliced.toaster_functions';
+
+CREATE VIEW sliced.toaster_functions WITH (security_invoker = true) AS
+SELECT f.toaster, f.type, f.function, f.exchanged_by, f.works, f.why
+FROM sliced_functions.list_toaster_functions() f;
+COMMENT ON VIEW sliced.toaster_functions IS
+'functions whose place toasters'' functions take; if one does not, why';
+GRANT SELECT ON sliced.toaster_functions TO PUBLIC;
+
 -- Options of columns: labels of provider "sliced".
 
 -- The provider is there once the library is loaded: see to that before labels are set.

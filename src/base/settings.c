@@ -14,6 +14,7 @@ int			sliced_compression = SLICED_CODEC_LZ4;
 int			sliced_zstd_level = 3;
 int			sliced_logical_decoding = SLICED_DECODING_AUTO;
 int			sliced_dictionary = SLICED_DICTIONARY_ON;
+bool		sliced_check_toasters = false;
 
 static const struct config_enum_entry compression_options[] = {
 	{"none", SLICED_CODEC_NONE, false},
@@ -101,6 +102,15 @@ sliced_settings_define(void)
 							 &sliced_dictionary,
 							 SLICED_DICTIONARY_ON,
 							 dictionary_options,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("sliced.check_toasters",
+							 "Compares results of toasters' functions with those of core's.",
+							 "Core's function is called as well, with whole values. It is an error if "
+							 "the bytes of the results differ.",
+							 &sliced_check_toasters,
+							 false,
 							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 

@@ -38,6 +38,9 @@ extern const char *sliced_dictionary_use_name(SlicedDictionaryUse use);
 /* The use with this name, or -1. */
 extern int	sliced_dictionary_use_named(const char *name);
 
+/* Compare results of toasters' functions with those of core's: plan/check.c. */
+extern PGDLLEXPORT bool sliced_check_toasters;
+
 /* The setting, with what "auto" means on this server. */
 extern SlicedDecoding sliced_decoding(void);
 

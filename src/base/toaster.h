@@ -85,7 +85,10 @@ typedef enum SlicedSwapKind
 /*
  * Our functions have the arguments, the result and the errors of those that they
  * replace, for all arguments: they call them for values that are not ours.  They are
- * in the schema of the toaster's function.
+ * in C, and in the schema of the toaster's function.  They return sets, and are STRICT,
+ * where those do and are.  They are not more volatile, nor less safe in parallel workers
+ * if they read.  PUBLIC may execute both.  What does not fit is not exchanged:
+ * sliced.toaster_functions says why.
  */
 typedef struct SlicedSwap
 {
@@ -118,7 +121,10 @@ typedef struct SlicedToaster
 {
 	uint32		api;			/* SLICED_TOASTER_API */
 
-	/* Fail, by ereport(), for a type or a storage that it cannot work with. */
+	/*
+	 * Fail, by ereport(), for a type or a storage that it cannot work with.  Called when
+	 * a column's label names the toaster, and at no other time.
+	 */
 	void		(*validate) (Oid type, char storage);
 
 	SlicedPolicy policy;

@@ -180,5 +180,6 @@ sliced_hooks_init(void)
 	next_end = ExecutorEnd_hook != NULL ? ExecutorEnd_hook : standard_ExecutorEnd;
 	ExecutorEnd_hook = end_query;
 	sliced_reads_init();
+	sliced_check_init();
 	explain_init();
 }

@@ -45,6 +45,9 @@ extern void sliced_reads_init(void);
 /* operators.c: names of the plan's operators whose functions have been exchanged. */
 extern List *sliced_exchanged_operators(PlannedStmt *stmt);
 
+/* check.c: get ready to compare results of toasters' functions with those of core's. */
+extern void sliced_check_init(void);
+
 /*
  * plan_walk.c: call 'visit' for every expression, or list of expressions, in the
  * plan, and 'modify' for every ModifyTable node.  With 'top' false, 'visit' leaves

@@ -17,10 +17,12 @@
 
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/settings.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "plan/exchange.h"
 #include "plan/plan.h"
 #include "plan/swap_table.h"
 #include "toaster/at_work.h"
@@ -136,7 +138,7 @@ static Oid
 function_for_toaster(SlicedSwapWork *public, const char *name, int nargs, const Oid *argtypes)
 {
 	Work	   *work = (Work *) public;
-	Oid			function = sliced_swap_function(work->namespace, name, nargs, argtypes);
+	Oid			function = sliced_exchange_function(work->namespace, name, nargs, argtypes);
 
 	if (OidIsValid(function))
 		work->used = list_append_unique_oid(work->used, function);
@@ -243,7 +245,7 @@ swap_subscript(Node *expr, SlicedSwapKind kind, Work *work)
 		return false;
 	work->namespace = registered->namespace;
 	work->public.unless_null = false;
-	toaster = sliced_registered_try(registered);
+	toaster = sliced_registered_try(registered, NULL);
 	if (toaster == NULL || toaster->swap_subscript == NULL)
 		return false;
 	sliced_at_work_begin(&at_work, toaster, NULL, 0);
@@ -291,7 +293,7 @@ swap_document(Node **document, Node *path, Work *work)
 		(path != NULL && !is_constant(path)))
 		return;
 	registered = sliced_registered_default(exprType(*document));
-	toaster = registered == NULL ? NULL : sliced_registered_try(registered);
+	toaster = registered == NULL ? NULL : sliced_registered_try(registered, NULL);
 	if (toaster == NULL || toaster->swap_document == NULL)
 		return;
 	work->namespace = registered->namespace;
@@ -576,6 +578,9 @@ sliced_swap_late(PlannedStmt *stmt)
 	PlannedStmt *copy;
 	MemoryContext old;
 
+	/* a parallel worker, or a session whose plan is old, may not know what was exchanged */
+	if (unlikely(sliced_check_toasters))
+		find_our_tables(stmt, true);
 	if (likely(stmt->jitFlags & PLAN_IS_SWAPPED))
 		return;
 	if (sliced_routine != NULL && find_our_tables(stmt, false))

@@ -16,15 +16,20 @@ extern void sliced_swap_table_add(Oid type);
 /* The same for the toaster that this function returns. */
 extern void sliced_swap_table_add_toaster(Oid function);
 
-/*
- * Return the function that takes the place of 'function'.  InvalidOid if there is
- * none, or if PUBLIC may not execute both.
- */
+/* Return the function that takes the place of 'function'.  InvalidOid if there is none. */
 extern Oid	sliced_swap_table_find(Oid function, SlicedSwapKind kind);
 
+/* What a toaster's function takes the place of. */
+typedef struct SlicedReplaced
+{
+	NameData	toaster;
+	List	   *theirs;			/* functions; only those whose results can be compared */
+} SlicedReplaced;
+
 /*
- * Return the function of this name, for a toaster's subscripts.  InvalidOid likewise.
+ * Return what 'ours' takes the place of, according to the toasters added so far; NULL
+ * for any other function.  The result is valid until the next toaster is added.
  */
-extern Oid	sliced_swap_function(Oid namespace, const char *name, int nargs, const Oid *argtypes);
+extern const SlicedReplaced *sliced_swap_table_replaced(Oid ours);
 
 #endif

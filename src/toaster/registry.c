@@ -388,34 +388,50 @@ call_handler(Oid function)
 	return fcinfo->isnull ? NULL : (const SlicedToaster *) DatumGetPointer(result);
 }
 
+/* Why a toaster cannot be used. */
+typedef struct Refusal
+{
+	char	   *message;
+	const char *detail;			/* or NULL */
+	const char *hint;			/* or NULL */
+} Refusal;
+
+/* Judge what 'function' returned.  Returns false, and fills 'refusal', if it is no use. */
+static bool
+is_usable(const SlicedToaster *toaster, Oid function, Refusal *refusal)
+{
+	memset(refusal, 0, sizeof(Refusal));
+	if (toaster == NULL)
+		refusal->message = psprintf("function %s returned no toaster", format_procedure(function));
+	else if (toaster->api != SLICED_TOASTER_API)
+	{
+		refusal->message = psprintf("function %s returned a toaster for interface %u of pg_sliced, which has interface %u",
+									format_procedure(function), toaster->api, SLICED_TOASTER_API);
+		refusal->hint = "Install releases of both extensions that belong together.";
+	}
+	else if ((refusal->detail = problem_of(toaster)) != NULL)
+		refusal->message = psprintf("function %s returned a toaster with impossible functions to exchange",
+									format_procedure(function));
+	return refusal->message == NULL;
+}
+
 const SlicedToaster *
 sliced_registered_load(SlicedRegistered *registered)
 {
 	Oid			function = registered->function;
 	uint64		before = registry_generation;
 	const SlicedToaster *toaster;
-	const char *problem;
+	Refusal		refusal;
 
 	if (registered->toaster != NULL)
 		return registered->toaster;
 	toaster = call_handler(function);
-	if (toaster == NULL)
+	if (!is_usable(toaster, function, &refusal))
 		ereport(ERROR,
 				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("function %s returned no toaster", format_procedure(function)));
-	if (toaster->api != SLICED_TOASTER_API)
-		ereport(ERROR,
-				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("function %s returned a toaster for interface %u of pg_sliced, which has interface %u",
-					   format_procedure(function), toaster->api, SLICED_TOASTER_API),
-				errhint("Install releases of both extensions that belong together."));
-	problem = problem_of(toaster);
-	if (problem != NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("function %s returned a toaster with impossible functions to exchange",
-					   format_procedure(function)),
-				errdetail_internal("%s", problem));
+				errmsg_internal("%s", refusal.message),
+				refusal.detail == NULL ? 0 : errdetail_internal("%s", refusal.detail),
+				refusal.hint == NULL ? 0 : errhint("%s", refusal.hint));
 	/* the function may have done anything; the list may be a new one by now */
 	SLICED_STOP("registry.toaster-called");
 	if (before == registry_generation)
@@ -467,18 +483,29 @@ has_library(Oid function)
 }
 
 const SlicedToaster *
-sliced_registered_try(SlicedRegistered *registered)
+sliced_registered_try(SlicedRegistered *registered, char **problem)
 {
+	Oid			function = registered->function;
 	uint64		before = registry_generation;
 	const SlicedToaster *toaster;
+	Refusal		refusal;
 
 	if (registered->toaster != NULL)
 		return registered->toaster;
-	if (!has_library(registered->function))
+	if (!has_library(function))
+	{
+		if (problem != NULL)
+			*problem = psprintf("the library of function %s is missing", format_procedure(function));
 		return NULL;
-	toaster = call_handler(registered->function);
-	if (toaster == NULL || toaster->api != SLICED_TOASTER_API || problem_of(toaster) != NULL)
+	}
+	toaster = call_handler(function);
+	if (!is_usable(toaster, function, &refusal))
+	{
+		if (problem != NULL)
+			*problem = refusal.detail == NULL ? refusal.message :
+				psprintf("%s: %s", refusal.message, refusal.detail);
 		return NULL;
+	}
 	if (before == registry_generation)
 		registered->toaster = toaster;
 	return toaster;

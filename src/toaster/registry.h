@@ -45,9 +45,10 @@ extern const SlicedToaster *sliced_registered_load(SlicedRegistered *registered)
 
 /*
  * The same, but NULL instead of such an error, or if the function's library is
- * missing: reading does not need the toaster.
+ * missing: reading does not need the toaster.  '*problem' then says why; 'problem' may
+ * be NULL.
  */
-extern const SlicedToaster *sliced_registered_try(SlicedRegistered *registered);
+extern const SlicedToaster *sliced_registered_try(SlicedRegistered *registered, char **problem);
 
 /* The toaster of a type, the plain one if there is no other. */
 extern const SlicedToaster *sliced_toaster_of_type(Oid type);

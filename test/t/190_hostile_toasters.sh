@@ -111,7 +111,7 @@ change=$(sql -c "SELECT replace(oid::regprocedure::text, 'strip_nulls', 'change'
 wrong_function() {
     with swaps_functions
     sql -c 'DROP FUNCTION IF EXISTS json_text(json, text)' -c "DROP FUNCTION IF EXISTS $change" \
-        -c "CREATE FUNCTION $2 AS '$PGS_TMP/hostile.so', '$1' LANGUAGE C STRICT" 2>"$PGS_TMP/notices"
+        -c "CREATE FUNCTION $2 AS '$PGS_TMP/hostile.so', '$1' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE" 2>"$PGS_TMP/notices"
     refused swaps_functions "$3" "$4"
 }
 wrong_function read_beyond 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'function json_text(json,text) asks for bytes'
@@ -119,6 +119,30 @@ wrong_function read_no_argument 'json_text(json, text) RETURNS text' "SELECT j -
 wrong_function edit_beyond "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "function $change asks for bytes 1000000000 to 1000000001"
 wrong_function edit_huge "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "function $change makes a value of"
 wrong_function edit_of_another "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "function $change joins ropes of different values"
+
+# results that differ, of functions that work like any others: sliced.check_toasters finds them
+checked() { wrong_function "$1" "$2" "SET sliced.check_toasters = on; $3" "results of functions $4, of toaster \"json\", and $5 differ"; }
+checked read_nothing 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'json_text(json,text)' 'json_object_field_text(json,text)'
+checked read_something 'json_text(json, text) RETURNS text' "SELECT j ->> 'none' FROM t" 'json_text(json,text)' 'json_object_field_text(json,text)'
+checked edit_nothing "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "$change" "${change/change/strip_nulls}"
+checked edit_first_byte "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "$change" "${change/change/strip_nulls}"
+is "$(with swaps_functions; sql -c "BEGIN; UPDATE t SET j = json_strip_nulls(j); SELECT DISTINCT left(j::text, 1) FROM t; ROLLBACK")" '!' "without it a wrong change is stored"
+
+# the view says why a toaster, or an exchange, is no use
+why() { with "$1"; sql -c "SELECT function, exchanged_by, works, why FROM sliced.toaster_functions WHERE type = 'json'::regtype"; }
+is "$(why is_null)" '||f|function json_toaster(json) returned no toaster' "is_null: the view"
+is "$(why other_api)" '||f|function json_toaster(json) returned a toaster for interface 99 of pg_sliced, which has interface 1' "other_api: the view"
+is "$(why swap_without_name)" '||f|function json_toaster(json) returned a toaster with impossible functions to exchange: "swaps[0].ours" is NULL.' "swap_without_name: the view"
+sql -c "CREATE FUNCTION json_text(json, text) RETURNS text AS '$PGS_TMP/hostile.so', 'read_nothing' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE"
+is "$(why swaps_twice)" 'json_object_field_text(json,text)|json_text(json,text)|t|
+json_object_field_text(json,text)|json_text(json,text)|f|json_text(json,text) takes the place of json_object_field_text(json,text) already
+no_such|json_text|f|schema pg_catalog has no function no_such
+4294967295|json_text|f|there is no function with OID 4294967295
+count("any")|json_text|f|count("any") is an aggregate, a window function or a procedure' "swaps_twice: the view"
+mv "$PGS_TMP/hostile.so" "$PGS_TMP/elsewhere.so"
+is "$(sql -c "SELECT works, why FROM sliced.toaster_functions WHERE type = 'json'::regtype")" 'f|the library of function json_toaster(json) is missing' "without its library: the view"
+mv "$PGS_TMP/elsewhere.so" "$PGS_TMP/hostile.so"
+sql -c 'DROP FUNCTION json_toaster(json)' -c 'DROP FUNCTION json_text(json, text)' -c "DROP FUNCTION $change"
 
 refused subscript_fails "SELECT h['k'] FROM t" 'out of luck
 toaster "hstore"' hstore

@@ -10,6 +10,7 @@
 #include "base/toaster.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
 
@@ -187,6 +188,29 @@ static const SlicedSwap swaps[] = {
 };
 
 TOASTER(swaps_functions, .swaps = swaps, .nswaps = lengthof(swaps))
+
+static const SlicedSwap swaps_of_all_kinds[] = {
+	{SLICED_SWAP_READ, "json_text", F_JSON_OBJECT_FIELD_TEXT},
+	{SLICED_SWAP_READ, "json_text", F_JSON_OBJECT_FIELD_TEXT},
+	{SLICED_SWAP_READ, "json_text", InvalidOid, "no_such"},
+	{SLICED_SWAP_READ, "json_text", PG_UINT32_MAX},
+	{SLICED_SWAP_READ, "json_text", F_COUNT_ANY},
+};
+
+TOASTER(swaps_twice, .swaps = swaps_of_all_kinds, .nswaps = lengthof(swaps_of_all_kinds))
+
+/* results that are wrong */
+HANDLER(read_nothing, PG_RETURN_NULL())
+HANDLER(read_something, PG_RETURN_TEXT_P(cstring_to_text("something")))
+HANDLER(edit_nothing, return sliced_api()->result_unchanged(fcinfo))
+
+HANDLER(edit_first_byte,
+		const SlicedRope *rope = sliced_api()->rope_of_document(sliced_api()->document(fcinfo, 0));
+		SlicedRope *result = sliced_api()->rope_begin(rope);
+
+		sliced_api()->rope_add_bytes(result, "!", 1);
+		sliced_api()->rope_add_rope(result, rope, 1, sliced_api()->document_size(sliced_api()->document(fcinfo, 0)) - 1);
+		return sliced_api()->result_rope(fcinfo, result))
 
 HANDLER(read_beyond,
 		SlicedDocument *doc = sliced_api()->document(fcinfo, 0);
