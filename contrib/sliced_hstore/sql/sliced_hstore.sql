@@ -3,6 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION sliced_hstore CASCADE;
 RESET client_min_messages;
 SELECT name, type, extension, is_default FROM sliced.toasters WHERE extension = 'sliced_hstore';
+SELECT function, exchanged_by, works, why FROM sliced.toaster_functions WHERE toaster = 'hstore' ORDER BY function COLLATE "C";
 
 CREATE TABLE in_heap (id int PRIMARY KEY, h hstore) USING heap;
 CREATE TABLE in_slices (id int PRIMARY KEY, h hstore) USING sliced;
@@ -40,6 +41,8 @@ EXCEPTION WHEN OTHERS THEN
     RETURN 'error: ' || SQLERRM;
 END $$;
 
+-- each function of ours is compared with hstore's by itself as well
+SET sliced.check_toasters = on;
 \pset format unaligned
 \pset tuples_only on
 SELECT e, CASE WHEN result(e, 'in_slices') = result(e, 'in_heap') THEN result(e, 'in_heap') ELSE 'DIFFERENT: ' || result(e, 'in_slices') END
@@ -57,6 +60,7 @@ FROM (VALUES ('h = h || ''key7=>seven'''), ('h = h || ''key7=>seven'''), ('h = h
     ('h = h || ''longer=>short'''), ('h = slice(h, ARRAY[''key1'', ''key2'']) || h'), ('h = CASE WHEN h ? ''key1'' THEN h - ''key1''::text ELSE h END'),
     ('h = (SELECT hstore(array_agg(k), array_agg(v)) FROM each(h) s(k, v) WHERE k <> ''key20'')')) v(e),
     change(e, 'in_slices') s(outcome), change(e, 'in_heap') h(outcome);
+RESET sliced.check_toasters;
 SELECT * FROM sliced.verify('in_slices');
 \pset tuples_only off
 
