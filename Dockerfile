@@ -1,4 +1,4 @@
-# The official image of PostgreSQL with pg_sliced and sliced_hstore:
+# The official image of PostgreSQL with pg_sliced, sliced_hstore and sliced_spill:
 #
 #   docker build --build-arg PG_MAJOR=17 -t postgres-sliced:17 .
 
@@ -14,7 +14,8 @@ RUN config=/usr/lib/postgresql/${PG_MAJOR}/bin/pg_config && cd /source && \
     make -j"$(nproc)" PG_CONFIG=$config with_llvm=no && \
     make PG_CONFIG=$config with_llvm=no install DESTDIR=/installed && \
     make -C contrib/sliced_hstore PG_CONFIG=$config with_llvm=no \
-        PG_CPPFLAGS="-I/installed$($config --includedir-server)" install DESTDIR=/installed
+        PG_CPPFLAGS="-I/installed$($config --includedir-server)" install DESTDIR=/installed && \
+    make -C contrib/sliced_spill PG_CONFIG=$config with_llvm=no install DESTDIR=/installed
 
 FROM postgres:${PG_MAJOR}
 COPY --from=build /installed /

@@ -210,7 +210,7 @@ def main():
         demo.session.run(f"CREATE TABLE {table} USING heap AS SELECT i AS id, (i * 7919::int8 % 200000)::int AS other, "
                          f"log_text(i, 500) AS line FROM generate_series(1, 200000) i")
         demo.session.run(f"VACUUM ANALYZE {table}")
-    demo.session.run("LOAD 'pg_sliced'")
+    demo.session.run("LOAD 'sliced_spill'")
     demo.spill("Join of two tables of heap's, of 100 MB each", "SELECT count(*), max(a.line), max(b.line) "
                "FROM lines a JOIN more_lines b ON a.id = b.other")
     demo.print()

@@ -88,7 +88,7 @@ def make_slow_tablespace(session):
 @workload
 def spill(b):
     """Joins, sorts and groups that do not fit in memory (as slow: with a disk of 200 MB/s)"""
-    b.session.run("LOAD 'pg_sliced'")
+    b.session.run("LOAD 'sliced_spill'")
     b.session.use({"hash_mem_multiplier": "1", "max_parallel_workers_per_gather": "0"})
     make_slow_tablespace(b.session)
     for name, (columns, full, quick) in TABLES.items():

@@ -310,7 +310,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sliced_stat_counts'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION sliced_functions.stat_counts() IS
-'for the views sliced.stat_tables, stat_columns, stat_codecs and stat_temp_files';
+'for the views sliced.stat_tables, stat_columns and stat_codecs';
 
 CREATE FUNCTION sliced.stat_reset() RETURNS void
 AS 'MODULE_PATHNAME', 'sliced_stat_reset'
@@ -369,29 +369,6 @@ WHERE s.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND u.stored_bytes OPER
 COMMENT ON VIEW sliced.stat_codecs IS
 'slices written, by column and codec';
 GRANT SELECT ON sliced.stat_codecs TO PUBLIC;
-
--- They are booked under 1 in place of a toast relation, by the kind of node, and have other counters.
-CREATE VIEW sliced.stat_temp_files WITH (security_invoker = true) AS
-SELECT ('{hash join,hash aggregate,sort}'::pg_catalog.text[])[s.attnum] AS node,
-    s.reads AS spills, s.core_reads AS files, s.slices_read AS rows, s.stored_bytes_read AS filtered_rows,
-    n.raw_bytes, n.stored_bytes, n.uncompressed_bytes,
-    s.bytes_decompressed::pg_catalog.float8 OPERATOR(pg_catalog./) 1000 AS compress_ms,
-    s.read_usec::pg_catalog.float8 OPERATOR(pg_catalog./) 1000 AS write_ms,
-    (2::pg_catalog.float8 OPERATOR(pg_catalog.*) s.read_usec::pg_catalog.float8
-        OPERATOR(pg_catalog.*) (n.raw_bytes OPERATOR(pg_catalog.-) n.stored_bytes)::pg_catalog.float8
-        OPERATOR(pg_catalog./) GREATEST(n.stored_bytes, 1)::pg_catalog.float8
-        OPERATOR(pg_catalog.-) (1.4::pg_catalog.float8 OPERATOR(pg_catalog.*) s.bytes_decompressed::pg_catalog.float8))
-        OPERATOR(pg_catalog./) 1000 AS saved_ms,
-    s.since
-FROM sliced_functions.stat_counts() s
-CROSS JOIN LATERAL (
-    SELECT pg_catalog.sum(u.raw)::pg_catalog.int8 AS raw_bytes, pg_catalog.sum(u.stored)::pg_catalog.int8 AS stored_bytes,
-        (s.raw_bytes)[1] AS uncompressed_bytes
-    FROM ROWS FROM (pg_catalog.unnest(s.raw_bytes), pg_catalog.unnest(s.stored_bytes)) u (raw, stored)) n
-WHERE s.toastrelid OPERATOR(pg_catalog.=) 1::pg_catalog.oid;
-COMMENT ON VIEW sliced.stat_temp_files IS
-'compressed temporary files: their size, and the time they saved';
-GRANT SELECT ON sliced.stat_temp_files TO PUBLIC;
 
 CREATE VIEW sliced.table_sizes WITH (security_invoker = true) AS
 SELECT s.rel, s.relid, s.table_bytes, s.toast_bytes, s.toast_index_bytes, s.index_bytes,

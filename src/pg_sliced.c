@@ -13,7 +13,6 @@
 #include "decode/retention.h"
 #include "fmgr.h"
 #include "plan/plan.h"
-#include "spill/spill.h"
 #include "store/dictionary.h"
 #include "toaster/api.h"
 #include "toaster/column.h"
@@ -29,7 +28,6 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
-	sliced_spill_settings();
 	sliced_settings_define();
 	sliced_bridge_init();
 	sliced_decoder_init();
@@ -45,5 +43,4 @@ _PG_init(void)
 	sliced_api_init();
 	sliced_counters_init();
 	sliced_hooks_init();
-	sliced_spill_init();
 }

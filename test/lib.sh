@@ -49,7 +49,7 @@ as_user() {
 # Make an installation in directory $1, without the extension, and a directory
 # for PGS_USER's files; set the variables above.
 tree_make() {
-    local bindir libdir sharedir checksums
+    local bindir libdir sharedir checksums name
     bindir=$("$PG_CONFIG" --bindir)
     libdir=$("$PG_CONFIG" --pkglibdir)
     sharedir=$("$PG_CONFIG" --sharedir)
@@ -62,7 +62,9 @@ tree_make() {
     cp -rL "$bindir/." "$PGS_BINDIR"
     cp -rs "$libdir/." "$1$libdir"
     cp -rs "$sharedir/." "$1$sharedir"
-    rm -rf "$1$libdir"/pg_sliced* "$1$libdir"/bitcode/pg_sliced* "$1$sharedir"/extension/pg_sliced*
+    for name in pg_sliced sliced_; do
+        rm -rf "$1$libdir/$name"* "$1$libdir/bitcode/$name"* "$1$sharedir/extension/$name"*
+    done
     if [ "$(id -u)" = 0 ]; then
         chown "$PGS_USER:" "$PGS_TMP"
     fi
@@ -75,6 +77,17 @@ tree_make() {
     as_user "$PGS_BINDIR/initdb" -D "$PGS_TMP/initdb" -U postgres -A trust \
         -E UTF8 --locale=C --no-sync --no-instructions $checksums >/dev/null
     export PGS_INITDB=$PGS_TMP/initdb
+}
+
+# From now on, use a copy of the installation in PGS_TMP, which a script may change.
+tree_copy() {
+    local dir
+    for dir in "$("$PG_CONFIG" --bindir)" "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)"; do
+        as_user mkdir -p "$PGS_TMP/tree$dir"
+        as_user cp -a --no-preserve=ownership "$PGS_TREE$dir/." "$PGS_TMP/tree$dir"
+    done
+    PGS_TREE=$PGS_TMP/tree
+    PGS_BINDIR=$PGS_TREE$("$PG_CONFIG" --bindir)
 }
 
 # Install the extension as built in checkout $1 into the tree.

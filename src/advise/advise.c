@@ -88,15 +88,19 @@ static void
 advise_temporary_files(Advising *advising)
 {
 	SlicedAdvice advice = {.topic = "temporary files"};
+	/* NULL: sliced_spill is not installed, or we would have loaded it */
 	const char *setting = GetConfigOption("sliced.temp_file_compression", true, false);
 
 	advice.now = DatumGetInt64(DirectFunctionCall1(pg_stat_get_db_temp_bytes, ObjectIdGetDatum(MyDatabaseId)));
-	if (advice.now < TEMPORARY_MUCH || setting == NULL || strcmp(setting, "off") != 0)
+	if (advice.now < TEMPORARY_MUCH || (setting != NULL && strcmp(setting, "off") != 0))
 		return;
 	advice.text = psprintf("%s of temporary files since statistics were reset: those of joins, groups and sorts can be "
-						   "compressed, in sessions that load pg_sliced", sliced_pretty_bytes(advice.now));
-	advice.sql = psprintf("ALTER DATABASE %s SET sliced.temp_file_compression = 'auto'",
-						  quote_identifier(get_database_name(MyDatabaseId)));
+						   "compressed, %s", sliced_pretty_bytes(advice.now),
+						   setting == NULL ? "by sliced_spill, which is not installed" :
+						   "in sessions that load sliced_spill or pg_sliced");
+	if (setting != NULL)
+		advice.sql = psprintf("ALTER DATABASE %s SET sliced.temp_file_compression = 'auto'",
+							  quote_identifier(get_database_name(MyDatabaseId)));
 	put_advice(advising, NULL, &advice);
 }
 

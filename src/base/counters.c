@@ -147,15 +147,6 @@ sliced_storing_end(Oid toastrelid, int attno, int codec)
 }
 
 void
-sliced_count_temp_files(int kind, const uint64 *counts)
-{
-	SlicedBooked *b = booked_for(SLICED_OF_TEMP_FILES, kind);
-
-	for (int i = 0; i < SLICED_N_COUNTERS; i++)
-		b->counts[i] += counts[i];
-}
-
-void
 sliced_count_column(Oid toastrelid, int attno, SlicedCounter counter)
 {
 	booked_for(toastrelid, attno)->counts[counter]++;

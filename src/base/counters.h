@@ -51,20 +51,6 @@ typedef enum SlicedCounter
 	SLICED_N_COUNTERS = SLICED_STORED_WRITTEN + SLICED_N_CODECS
 } SlicedCounter;
 
-/*
- * Compressed temporary files are booked under this number in place of a toast
- * relation, which cannot have it.  The kind of node takes the place of a column's
- * number.  The counters below take the places of those above, except bytes, which are
- * by codec as well.
- */
-#define SLICED_OF_TEMP_FILES	1
-#define SLICED_SPILLS			0	/* nodes that spilled */
-#define SLICED_FILES			1
-#define SLICED_SPILLED_ROWS		2
-#define SLICED_FILTERED_ROWS	3	/* that need not be written, thanks to a filter */
-#define SLICED_COMPRESS_TIME	4	/* microseconds */
-#define SLICED_WRITE_TIME		5
-
 extern uint64 sliced_counts[SLICED_N_COUNTERS];
 
 /* What this session has read since it began. */
@@ -101,9 +87,6 @@ extern void sliced_storing_end(Oid toastrelid, int attno, int codec);
 
 /* Add one to a counter of a column. */
 extern void sliced_count_column(Oid toastrelid, int attno, SlicedCounter counter);
-
-/* Book all counters of one node's temporary files. */
-extern void sliced_count_temp_files(int kind, const uint64 *counts);
 
 /* What is booked under one toast relation and column. */
 typedef struct SlicedBooked

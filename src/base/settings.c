@@ -4,9 +4,12 @@
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
 #include "base/codec_ids.h"
 #include "base/settings.h"
 #include "base/stop.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
 
@@ -63,9 +66,26 @@ sliced_keeps_for_decoders(void)
 		sliced_logical_decoding == SLICED_DECODING_SLICES;
 }
 
+/*
+ * Once the prefix is ours, core refuses other settings that have it, and forgets those
+ * that configuration files, databases and roles have given a value.  The one of
+ * sliced_spill is good wherever that is installed, so we load it first: it may be set
+ * later, by users who may not load libraries.
+ */
+static void
+load_neighbour(void)
+{
+	char		path[MAXPGPATH];
+
+	snprintf(path, sizeof(path), "%s/sliced_spill" DLSUFFIX, pkglib_path);
+	if (access(path, F_OK) == 0)
+		load_file(path, false);
+}
+
 void
 sliced_settings_define(void)
 {
+	load_neighbour();
 	is_preloaded = process_shared_preload_libraries_in_progress;
 
 	DefineCustomEnumVariable("sliced.compression",

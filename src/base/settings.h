@@ -51,7 +51,10 @@ extern SlicedDecoding sliced_decoding(void);
  */
 extern bool sliced_keeps_for_decoders(void);
 
-/* Define the settings; called once, when the library is loaded. */
+/*
+ * Define the settings; called once, when the library is loaded.  It may fail, so
+ * nothing is done before it.
+ */
 extern void sliced_settings_define(void);
 
 #endif

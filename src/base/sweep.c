@@ -81,7 +81,7 @@ sliced_counters_sweep(void)
 						rows[i].database))
 				sliced_shared_remove_all(rows[i].database);
 		}
-		else if (OidIsValid(toastrelid) && toastrelid != SLICED_OF_TEMP_FILES && relation_is_gone(toastrelid))
+		else if (OidIsValid(toastrelid) && relation_is_gone(toastrelid))
 			sliced_shared_remove(MyDatabaseId, toastrelid);
 	}
 	if (rows != NULL)

@@ -21,7 +21,7 @@ update() {
     sql -c 'DROP DATABASE IF EXISTS updated' -c 'DROP DATABASE IF EXISTS fresh' -c 'CREATE DATABASE updated' -c 'CREATE DATABASE fresh'
     sql -d fresh -c "CREATE EXTENSION $1 CASCADE"
     # what others build on first, in its newest version
-    [ "$1" = pg_sliced ] || sql -d updated -c 'CREATE EXTENSION hstore' -c 'CREATE EXTENSION pg_sliced'
+    [ "$1" != sliced_hstore ] || sql -d updated -c 'CREATE EXTENSION hstore' -c 'CREATE EXTENSION pg_sliced'
     sql -d updated -c "CREATE EXTENSION $1 VERSION '$2'" -c "ALTER EXTENSION $1 UPDATE"
     objects fresh >"$PGS_TMP/fresh"
     objects updated >"$PGS_TMP/updated"
@@ -43,7 +43,7 @@ versions() {
 }
 
 server_start versions client_min_messages=warning
-for extension in pg_sliced sliced_hstore; do
+for extension in pg_sliced sliced_hstore sliced_spill; do
     for version in $(versions $extension); do
         same $extension "$version"
     done
@@ -57,13 +57,8 @@ server_stop versions
 
 # ---- a version that never was, in an installation of our own ----
 
-extensions=$PGS_TMP/tree$("$PG_CONFIG" --sharedir)/extension
-for dir in "$("$PG_CONFIG" --bindir)" "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)"; do
-    as_user mkdir -p "$PGS_TMP/tree$dir"
-    as_user cp -a --no-preserve=ownership "$PGS_TREE$dir/." "$PGS_TMP/tree$dir"
-done
-PGS_TREE=$PGS_TMP/tree
-PGS_BINDIR=$PGS_TREE$("$PG_CONFIG" --bindir)
+tree_copy
+extensions=$PGS_TREE$("$PG_CONFIG" --sharedir)/extension
 
 lost='CREATE FUNCTION sliced_functions.text_right(text, int) RETURNS text
 AS $$MODULE_PATHNAME$$, $$sliced_text_right$$

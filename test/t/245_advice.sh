@@ -34,6 +34,15 @@ is "$(about_files)" "t|t|ALTER DATABASE postgres SET sliced.temp_file_compressio
 sql -c "$(about_files | cut -d'|' -f3)"
 is "$(about_files)" "" "they are compressed"
 sql -c 'ALTER DATABASE postgres RESET ALL'
+server_stop main
+(
+    tree_copy
+    as_user rm "$PGS_TREE$("$PG_CONFIG" --pkglibdir)/sliced_spill.so"
+    server_start main
+    is "$(about_files)" "t|t|" "nothing can compress them"
+    server_stop main
+)
+server_start main
 
 # ---- each choice comes true ----
 while read -r table dictionaries; do

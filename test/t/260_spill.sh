@@ -5,12 +5,12 @@ set -euo pipefail
 
 server_start main autovacuum=off log_temp_files=0 shared_buffers=64MB
 sql <<'END'
-CREATE EXTENSION pg_sliced;
+CREATE EXTENSION sliced_spill;
 CREATE TABLE a AS SELECT i AS id, i % 20000 AS k, repeat(md5(i::text), 6) AS w FROM generate_series(1, 40000) i;
 CREATE TABLE b AS SELECT i AS id, i % 30000 AS k, repeat(md5(i::text), 6) AS w FROM generate_series(1, 40000) i;
 VACUUM ANALYZE a, b;
 END
-settings="LOAD 'pg_sliced'; SET work_mem = '256kB'; SET hash_mem_multiplier = 1; SET enable_mergejoin = off;
+settings="LOAD 'sliced_spill'; SET work_mem = '256kB'; SET hash_mem_multiplier = 1; SET enable_mergejoin = off;
     SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0; SET sliced.temp_file_compression = lz4;"
 query='SELECT count(*), sum(length(a.w) + length(b.w)) FROM a JOIN b ON a.k = b.k'
 expected=$(sql -c "$query")

@@ -8,7 +8,7 @@ set -euo pipefail
 
 server_start main autovacuum=off shared_buffers=64MB max_worker_processes=16 max_parallel_workers=12
 sql <<'END'
-CREATE EXTENSION pg_sliced;
+CREATE EXTENSION sliced_spill;
 CREATE TABLE a AS SELECT i AS id, i % 2000 AS k, CASE WHEN i % 11 > 0 THEN i % 500 END AS n, repeat(md5((i % 1000)::text), 1 + i % 6) AS w
     FROM generate_series(1, 8000) i;
 CREATE TABLE b AS SELECT i AS id, i % 3000 AS k, CASE WHEN i % 13 > 0 THEN i % 700 END AS n, repeat(md5((i % 1500)::text), 1 + i % 6) AS w
@@ -34,7 +34,7 @@ BEGIN
     RETURN false;
 END $$;
 END
-settings="LOAD 'pg_sliced'; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+settings="LOAD 'sliced_spill'; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
     SET enable_mergejoin = off; SET enable_nestloop = off; SET jit = off; SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET sliced.temp_file_compression = lz4;"
 try() { sql -v VERBOSITY=sqlstate -v ON_ERROR_STOP=0 -c "$settings" "$@" 2>&1; }
 files() { as_user find "$PGDATA/base/pgsql_tmp" -type f 2>/dev/null | wc -l; }
@@ -106,4 +106,4 @@ END \$\$;
 END
 is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE damage(b.id)' -c "$query")" $'ERROR:  XX001\n'"$expected" "a byte of each file is damaged"
 is "$(files)" 0 "none is left"
-is "$(sql -c 'SELECT sum(spills) > 50 FROM sliced.stat_temp_files')" t "statistics have what workers did"
+is "$(sql -c 'SELECT sum(spills) > 50 FROM sliced_spill.stat_temp_files')" t "statistics have what workers did"

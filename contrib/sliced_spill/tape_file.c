@@ -1,0 +1,174 @@
+/*
+ * tape_file.c
+ *	  The files of tapes: unnamed ones of one process, or numbered ones of a set
+ *	  that several processes share.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "commands/tablespace.h"
+#include "executor/instrument.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "tape_file.h"
+#include "utils/wait_event.h"
+
+/* Longer files are not kept for other tapes: they would only take space. */
+#define SPARE_MAX		(1024 * 1024)
+
+/* ---- opening and closing ---- */
+
+typedef struct FileName
+{
+	char		text[16];
+} FileName;
+
+static FileName
+name_of(uint32 number)
+{
+	FileName	name;
+
+	snprintf(name.text, sizeof(name.text), "%u", number);
+	return name;
+}
+
+void
+sliced_tape_need_file(SlicedTape *tape)
+{
+	ResourceOwner old = CurrentResourceOwner;
+	SlicedTapes *tapes = tape->tapes;
+
+	if (tape->file != 0)
+		return;
+	if (tape->set == NULL)
+	{
+		tape->number = ++tapes->ntapes;
+		if (tapes->nspare > 0)
+		{
+			tape->file = tapes->spare[--tapes->nspare];
+			return;
+		}
+		PrepareTempTablespaces();
+	}
+	else if (tapes->own != 0)
+	{
+		tape->file = tapes->own;
+		return;
+	}
+	CurrentResourceOwner = tapes->owner;
+	tape->file = tape->set == NULL ? OpenTemporaryFile(false) :
+		FileSetCreate(tape->set, name_of(ParallelWorkerNumber + 1).text);
+	CurrentResourceOwner = old;
+	if (tape->set != NULL)
+	{
+		tapes->own = tape->file;
+		tapes->own_end = 0;
+	}
+	tapes->files++;
+}
+
+void
+sliced_tape_close(SlicedTape *tape)
+{
+	SlicedTapes *tapes = tape->tapes;
+
+	if (tape->file == 0)
+		return;
+	if (tape->set == NULL && tape->end <= SPARE_MAX && tapes->nspare < SLICED_SPARE_FILES)
+		tapes->spare[tapes->nspare++] = tape->file;
+	else if (tape->file != tapes->own)
+		FileClose(tape->file);
+	tape->file = 0;
+}
+
+bool
+sliced_tape_next_part(SlicedTape *tape)
+{
+	ResourceOwner old = CurrentResourceOwner;
+
+	sliced_tape_close(tape);
+	while (tape->next_part < tape->nparts && tape->parts[tape->next_part].last_stored == 0)
+		tape->next_part++;
+	if (tape->next_part >= tape->nparts)
+		return false;
+	tape->part = tape->parts[tape->next_part];
+	tape->number = tape->first + tape->next_part;
+	CurrentResourceOwner = tape->tapes->owner;
+	tape->file = FileSetOpen(tape->set, name_of(tape->next_part++).text, O_RDONLY);
+	CurrentResourceOwner = old;
+	return true;
+}
+
+/* Otherwise they would go with the set, and not be counted, nor logged. */
+void
+sliced_tapes_remove_shared(FileSet *set, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+		(void) FileSetDelete(set, name_of(i).text, false);
+}
+
+/* ---- writing and reading ---- */
+
+static void
+count_pages(off_t from, off_t to, int64 *pages)
+{
+	*pages += (to + BLCKSZ - 1) / BLCKSZ - (from + BLCKSZ - 1) / BLCKSZ;
+}
+
+void
+sliced_tape_write(SlicedTape *tape, const char *bytes, Size len)
+{
+	off_t	   *end = tape->set != NULL ? &tape->tapes->own_end : &tape->end;
+	instr_time	start;
+	int			written;
+
+	INSTR_TIME_SET_CURRENT(start);
+	errno = 0;
+	written = FileWrite(tape->file, unconstify(char *, bytes), len, *end, WAIT_EVENT_BUFFILE_WRITE);
+	if (written < 0 || (Size) written != len)
+	{
+		if (errno == 0)
+			errno = ENOSPC;
+		ereport(ERROR,
+				errcode_for_file_access(),
+				errmsg("could not write to file \"%s\": %m", FilePathName(tape->file)));
+	}
+	start = sliced_time_since(start);
+	tape->tapes->writing += INSTR_TIME_GET_DOUBLE(start);
+	if (track_io_timing)
+		INSTR_TIME_ADD(pgBufferUsage.temp_blk_write_time, start);
+	count_pages(*end, *end + len, &pgBufferUsage.temp_blks_written);
+	*end += len;
+}
+
+void
+sliced_tape_corrupted(SlicedTape *tape)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("temporary file \"%s\" is corrupted at byte %lld", FilePathName(tape->file),
+				   (long long) tape->at));
+}
+
+void
+sliced_tape_read(SlicedTape *tape, char *bytes, Size len)
+{
+	instr_time	start;
+	int			read;
+
+	INSTR_TIME_SET_CURRENT(start);
+	read = FileRead(tape->file, bytes, len, tape->at, WAIT_EVENT_BUFFILE_READ);
+	if (read < 0)
+		ereport(ERROR,
+				errcode_for_file_access(),
+				errmsg("could not read file \"%s\": %m", FilePathName(tape->file)));
+	if ((Size) read != len)
+		sliced_tape_corrupted(tape);
+	if (track_io_timing)
+	{
+		start = sliced_time_since(start);
+		INSTR_TIME_ADD(pgBufferUsage.temp_blk_read_time, start);
+	}
+	count_pages(tape->at, tape->at + len, &pgBufferUsage.temp_blks_read);
+	tape->at += len;
+}
