@@ -146,7 +146,7 @@ def spill_sessions(b):
     n = b.scale(16_000, 4_000)
     pool, sessions = ThreadPoolExecutor(SESSIONS), [Session() for _ in range(SESSIONS)]
     for session in sessions:
-        session.run("LOAD 'pg_sliced'")
+        session.run("LOAD 'sliced_spill'")
         session.use({"hash_mem_multiplier": "1", "max_parallel_workers_per_gather": "0"})
         for setting in PLANS["join"].split():
             session.run(f"SET {setting} = off")

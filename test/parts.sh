@@ -367,12 +367,10 @@ all_tests_of() {
 }
 
 # The tests of part $1 that tiny limits spoil: what is read and written is a matter of the
-# lengths, and nearly all values are too long for a dictionary.  sliced_hstore has the
-# lengths of pg_sliced's installed header.
+# lengths, and nearly all values are too long for a dictionary.
 not_when_tiny() {
     case $(is_tiny && echo "$1") in
         regress) echo 'costs|arrays|dictionaries|differences|statistics' ;;
-        contrib) echo sliced_hstore ;;
         isolation) echo training ;;
         *) echo ' ' ;;
     esac

@@ -9,7 +9,6 @@
 #include "miscadmin.h"
 #include "node.h"
 #include "partitions.h"
-#include "sides.h"
 #include "utils/memutils.h"
 
 /* A partition is split at most this often. */
@@ -245,7 +244,7 @@ sliced_next_partition(SlicedPasses *p)
 		MemoryContextSwitchTo(old);
 	}
 	p->is_on_tape = false;
-	while (p->queue != NIL || sliced_take_partition(p))
+	while (p->queue != NIL || (p->take != NULL && p->take(p)))
 	{
 		SlicedPartition *partition = linitial(p->queue);
 

@@ -133,6 +133,8 @@ typedef struct SlicedPasses
 	 * written its share of both sides to them
 	 */
 	SlicedSides *sides;
+	/* add one that no process has taken to the queue; false if there is none */
+	bool		(*take) (struct SlicedPasses *passes);
 	bool		is_shared_out;
 	bool		has_taken;		/* a shared partition, which it joins now */
 

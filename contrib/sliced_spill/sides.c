@@ -151,6 +151,7 @@ sliced_sides_end(SlicedPasses *p)
 	/* the files and the shared memory are about to go */
 	sliced_passes_reset(p);
 	p->sides = NULL;
+	p->take = NULL;
 }
 
 /* ---- both sides ---- */
@@ -236,6 +237,32 @@ end_phase(SlicedSides *s)
 	BarrierArriveAndWait(&s->barrier, PG_WAIT_EXTENSION);
 }
 
+/* Add a partition that no process has taken to the queue; false if there is none. */
+static bool
+take_partition(SlicedPasses *p)
+{
+	SlicedSides *s = p->sides;
+	uint32		i;
+	SlicedPartition *partition;
+	MemoryContext old;
+
+	if (p->has_taken && pg_atomic_add_fetch_u32(&s->done, 1) == s->npartitions)
+		sliced_tapes_remove_shared(&s->files.fs, s->nprocesses);
+	i = pg_atomic_fetch_add_u32(&s->next, 1);
+	p->has_taken = i < s->npartitions;
+	if (!p->has_taken)
+		return false;
+	old = MemoryContextSwitchTo(p->mcxt);
+	partition = palloc0(sizeof(SlicedPartition));
+	sliced_tape_take(&partition->inner, &p->tapes, &s->files.fs, parts_at(s, i, true) - s->parts,
+					 parts_at(s, i, true), s->nprocesses);
+	sliced_tape_take(&partition->outer, &p->tapes, &s->files.fs, parts_at(s, i, false) - s->parts,
+					 parts_at(s, i, false), s->nprocesses);
+	p->queue = lappend(p->queue, partition);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
 void
 sliced_sides_share(SlicedPasses *p)
 {
@@ -243,6 +270,7 @@ sliced_sides_share(SlicedPasses *p)
 	Phase		phase = BarrierAttach(&s->barrier);
 
 	p->is_shared_out = true;
+	p->take = take_partition;
 	p->max_partitions = p->npartitions = s->npartitions;
 	p->tapes.block = sliced_block_length(p->allowed / 2 / s->npartitions);
 	if (s->nwords > 0)
@@ -266,31 +294,4 @@ sliced_sides_share(SlicedPasses *p)
 	sliced_tapes_end_sharing(&p->tapes);
 	BarrierDetach(&s->barrier);
 	p->filter.words = NULL;
-}
-
-bool
-sliced_take_partition(SlicedPasses *p)
-{
-	SlicedSides *s = p->sides;
-	uint32		i;
-	SlicedPartition *partition;
-	MemoryContext old;
-
-	if (s == NULL)
-		return false;
-	if (p->has_taken && pg_atomic_add_fetch_u32(&s->done, 1) == s->npartitions)
-		sliced_tapes_remove_shared(&s->files.fs, s->nprocesses);
-	i = pg_atomic_fetch_add_u32(&s->next, 1);
-	p->has_taken = i < s->npartitions;
-	if (!p->has_taken)
-		return false;
-	old = MemoryContextSwitchTo(p->mcxt);
-	partition = palloc0(sizeof(SlicedPartition));
-	sliced_tape_take(&partition->inner, &p->tapes, &s->files.fs, parts_at(s, i, true) - s->parts,
-					 parts_at(s, i, true), s->nprocesses);
-	sliced_tape_take(&partition->outer, &p->tapes, &s->files.fs, parts_at(s, i, false) - s->parts,
-					 parts_at(s, i, false), s->nprocesses);
-	p->queue = lappend(p->queue, partition);
-	MemoryContextSwitchTo(old);
-	return true;
 }

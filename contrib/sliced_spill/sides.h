@@ -28,7 +28,4 @@ extern void sliced_sides_end(SlicedPasses *passes);
 /* Write this process's share of both sides.  Returns when all have done so. */
 extern void sliced_sides_share(SlicedPasses *passes);
 
-/* Put a partition that no process has taken into the queue; false if none is left. */
-extern bool sliced_take_partition(SlicedPasses *passes);
-
 #endif

@@ -14,7 +14,6 @@
 #include "miscadmin.h"
 #include "statistics.h"
 #include "storage/spin.h"
-#include "tape.h"
 #include "utils/builtins.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"

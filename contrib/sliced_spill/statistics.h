@@ -14,6 +14,9 @@
 
 #define SLICED_COUNTED_DATABASES	32
 
+/* Time for decompressing, as a part of the time for compressing. */
+#define SLICED_DECOMPRESSING	0.4
+
 /* The kind of node that spills. */
 typedef enum SlicedSpiller
 {

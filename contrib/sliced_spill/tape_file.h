@@ -1,6 +1,6 @@
 /*
  * tape_file.h
- *	  The files of tapes.
+ *	  What a tape is, and its files.
  */
 #ifndef SLICED_SPILL_TAPE_FILE_H
 #define SLICED_SPILL_TAPE_FILE_H
@@ -9,7 +9,113 @@
 
 #include "base/compat.h"
 #include "portability/instr_time.h"
-#include "tape.h"
+#include "storage/fd.h"
+#include "storage/fileset.h"
+#include "utils/resowner.h"
+
+/*
+ * This many files of finished tapes are kept for other tapes: making and removing a
+ * file takes as long as writing some.
+ */
+#define SLICED_SPARE_FILES	16
+
+/* What the tapes of a node have in common. */
+typedef struct SlicedTapes
+{
+	MemoryContext mcxt;
+	ResourceOwner owner;		/* of the files */
+	File		spare[SLICED_SPARE_FILES];
+	int			nspare;
+	uint32		ntapes;			/* that have had a file */
+	File		own;			/* 0, or this process's file for shared tapes */
+	off_t		own_end;
+	int			codec;
+	int			level;
+	bool		adaptive;		/* compress only while it saves time */
+	uint32		block;			/* bytes of rows that are compressed together */
+	uint32		for_now;		/* fewer, until there is room for that; 0: there is */
+	uint32		longest;		/* longest row: a block has one at least */
+	bool		with_hash;		/* rows have one, in the tuple header's padding */
+
+	/* a block as it is in the file, including its header */
+	char	   *stored_bytes;
+	Size		stored_room;
+
+	/* compress rows of equal length word by word if that makes them shorter */
+	bool		by_words;
+	uint32		until_trial;	/* blocks until we try the other way */
+	char	   *words;
+	Size		words_room;
+
+	/* seconds spent, and the gain */
+	instr_time	begin;			/* when the first block was compressed */
+	double		compressing;
+	double		writing;
+	uint64		saved;			/* bytes */
+
+	/* for EXPLAIN and statistics */
+	uint64		files;
+	uint64		rows;
+	uint64		raw;
+	uint64		stored;
+	uint64		raw_as_is;		/* the part of it that was not compressed */
+	uint64		filtered;		/* rows that need not be written */
+} SlicedTapes;
+
+/* In front of a block. */
+typedef struct SlicedBlockHeader
+{
+	/* of a shared tape: the block before it, as in SlicedTapePart */
+	uint64		before;
+	uint32		before_stored;
+
+	uint32		stored;			/* bytes in the file */
+	uint32		raw;
+	uint32		rows;			/* stored word by word; 0: whole rows, as in memory */
+	uint16		row_len;
+	uint16		codec;
+	uint32		checksum;		/* of the header and the stored bytes, at their place */
+} SlicedBlockHeader;
+
+/*
+ * What one process has put on a shared tape.  A process has one file for all shared
+ * tapes: files take long to make and remove, and there are many partitions.  So each
+ * block of a tape says where the one before it is, and they are read from last to
+ * first.
+ */
+typedef struct SlicedTapePart
+{
+	uint64		last;			/* where its last block begins */
+	uint32		last_stored;	/* bytes of that block without its header; 0: no block */
+	uint64		rows;
+	uint64		memory;
+} SlicedTapePart;
+
+typedef struct SlicedTape
+{
+	SlicedTapes *tapes;
+	File		file;			/* 0: the tape is empty */
+	uint32		number;			/* a file may have been another tape's before */
+	FileSet    *set;			/* it is shared: has the processes' files, by their numbers */
+	SlicedTapePart part;		/* being written, or read */
+	const SlicedTapePart *parts;	/* all that was written */
+	uint32		nparts;
+	uint32		first;			/* number of the tape that was the first part */
+	uint32		next_part;		/* to be read, of the process with this number */
+	off_t		end;
+	uint64		rows;
+	uint64		memory;			/* bytes that rows take in a hash table */
+
+	/* rows that are not in the file yet, or rows of the block that is being read */
+	char	   *block;			/* with room for a header before and after it */
+	uint32		room;
+	uint32		used;
+	uint32		row_len;		/* of all rows in the block; 0: they differ */
+	uint32		next;			/* offset of the next row in the block */
+	off_t		at;				/* offset of the next block in the file */
+	bool		has_header;		/* that block's header is in 'header' */
+	SlicedBlockHeader header;
+} SlicedTape;
 
 static inline instr_time
 sliced_time_since(instr_time start)
@@ -37,5 +143,8 @@ pg_noreturn extern void sliced_tape_corrupted(SlicedTape *tape);
 extern bool sliced_tape_next_part(SlicedTape *tape);
 
 extern void sliced_tape_close(SlicedTape *tape);
+
+/* All processes have read all tapes: remove the files of 'n' processes. */
+extern void sliced_tapes_remove_shared(FileSet *set, uint32 n);
 
 #endif

@@ -174,5 +174,6 @@ at_end_of_subtransaction(bool committed, SubTransactionId mine, SubTransactionId
 void
 sliced_counters_init(void)
 {
+	sliced_shared_before_detaching(sliced_counters_flush);
 	sliced_transaction_at_end(sliced_counters_flush, at_end_of_subtransaction);
 }

@@ -445,13 +445,21 @@ file_write(void)
 
 /* ---- sessions ---- */
 
+static void (*before_detaching) (void);
+
+void
+sliced_shared_before_detaching(void (*flush) (void))
+{
+	before_detaching = flush;
+}
+
 /* The session ends.  It may have failed to attach after it was counted. */
 static void
 at_detach(dsm_segment *segment, Datum arg)
 {
 	Table	   *t = dsm_segment_address(segment);
 
-	sliced_counters_flush();
+	before_detaching();
 	LWLockAcquire(&t->lock, LW_EXCLUSIVE);
 	t->nsessions--;
 	if (table != NULL && pg_atomic_read_u32(&t->changed) != 0)

@@ -13,7 +13,7 @@
 
 #include "postgres.h"
 
-#include "base/counters.h"
+#include "base/counter_kinds.h"
 #include "datatype/timestamp.h"
 
 /*
@@ -24,6 +24,9 @@ extern void sliced_shared_attach(void);
 
 /* Add to it.  Returns false if this session is not attached.  Never fails. */
 extern bool sliced_shared_add(const SlicedBooked *booked, int n);
+
+/* From now on, call this before the session detaches from the table. */
+extern void sliced_shared_before_detaching(void (*flush) (void));
 
 /* A row of the table: the counters of one toast relation and column. */
 typedef struct SlicedSharedRow

@@ -12,6 +12,7 @@
 #include "access/table.h"
 #include "access/xlog.h"
 #include "base/compat.h"
+#include "base/counters.h"
 #include "base/shared_counters.h"
 #include "base/sweep.h"
 #include "catalog/pg_class.h"

@@ -9,6 +9,7 @@
 #include "access/relation.h"
 #include "base/compat.h"
 #include "base/identity.h"
+#include "base/counters.h"
 #include "base/shared_counters.h"
 #include "base/sweep.h"
 #include "base/tables.h"

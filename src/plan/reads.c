@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "base/counters.h"
 #include "base/shared_counters.h"
 #include "base/transaction.h"
 #include "plan/plan.h"
