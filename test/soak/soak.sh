@@ -3,4 +3,5 @@
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
+export PYTHONPATH=$PGS_ROOT/test
 exec python3 "$PGS_ROOT/test/soak/load/soak.py" --minutes "${MINUTES:-1.2}" --seed "${SEED:-$RANDOM}"
