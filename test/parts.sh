@@ -5,11 +5,11 @@
 # for each of its tests, "# skipped: ..." for what cannot be tested here, and
 # "# ..." to tell more.  Words behind a part name tests of it.
 
-all_parts="lint tree unit regress contrib isolation tap model soak fuzz stops tiny core bench"
+all_parts="lint tree unit regress contrib isolation tap model append soak fuzz stops tiny core bench"
 
 # Seconds that each takes on two idle cores, more or less.
 declare -A part_seconds=([lint]=20 [tree]=1 [unit]=55 [regress]=85 [contrib]=2 [isolation]=20 [tap]=420 [model]=130
-    [soak]=60 [fuzz]=115 [stops]=410 [tiny]=320 [core]=260 [bench]=150 [same]=30 [upgrade]=25 [quick]=110)
+    [append]=80 [soak]=60 [fuzz]=115 [stops]=410 [tiny]=320 [core]=260 [bench]=150 [same]=30 [upgrade]=25 [quick]=110)
 
 # What PART... will take; nothing if only some of a part's tests are run, or it is not known.
 parts_take() {
@@ -247,6 +247,16 @@ part_model() {
     server_stop model
 }
 
+# One after the other, as each keeps all cores busy.  Longer: MINUTES=10 ./dev test append
+part_append() {
+    local mode
+    need python3-psycopg
+    copy_checkout
+    for mode in $(tests_of append); do
+        MODE=$mode script append/append.sh
+    done
+}
+
 # Longer: MINUTES=60 ./dev test soak
 part_soak() {
     need python3-psycopg
@@ -362,6 +372,7 @@ all_tests_of() {
         contrib) files_in contrib '' ;;
         tap) files_in test/t .sh ;;
         model) files_in test/model .py && files_in test/model .sh ;;
+        append) printf '%s\n' checker sabotage pretended heap mixed serializable kills promotion subscriber ;;
         soak | stops) files_in "test/$1" .sh ;;
     esac | grep -vxE "$(not_when_tiny "$1")"
 }

@@ -14,7 +14,7 @@ other_majors=${PGS_MAJORS:-19 18 17 16}
 # several servers (tap, with its parts "same" and "upgrade") and PostgreSQL's own suites
 # take as long as all the rest.
 short_parts="tree unit regress contrib isolation same model upgrade"
-long_parts="tree unit regress contrib isolation model tap core"
+long_parts="tree unit regress contrib isolation model append tap core"
 
 # Random sessions on heap tables make servers with assertions fail one of their own,
 # in heap_update().
