@@ -8,7 +8,7 @@
 all_parts="lint tree unit regress contrib isolation tap model append soak fuzz stops tiny core bench"
 
 # Seconds that each takes on two idle cores, more or less.
-declare -A part_seconds=([lint]=20 [tree]=1 [unit]=55 [regress]=85 [contrib]=2 [isolation]=20 [tap]=420 [model]=130
+declare -A part_seconds=([lint]=20 [tree]=1 [unit]=55 [regress]=60 [contrib]=40 [isolation]=20 [tap]=420 [model]=130
     [append]=80 [soak]=60 [fuzz]=115 [stops]=410 [tiny]=320 [core]=260 [bench]=150 [same]=30 [upgrade]=25 [quick]=110)
 
 # What PART... will take; nothing if only some of a part's tests are run, or it is not known.
