@@ -46,7 +46,18 @@ SELECT buffers($$length(doc->>50)$$, 18, '{5}');
 
 -- the plans of chains keep their operators
 RESET enable_seqscan;
-EXPLAIN (VERBOSE, COSTS OFF) SELECT doc->'inner'->'c'->2->>'three', doc['inner']['b'], doc['x'][id] FROM t;
+-- a plan without what EXPLAIN adds from 18 on (test/t/232_statistics.sh)
+CREATE FUNCTION plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+        IF line !~ '^ *Operators on Parts' THEN
+            RETURN NEXT line;
+        END IF;
+    END LOOP;
+END $$;
+SELECT plan_of($$SELECT doc->'inner'->'c'->2->>'three', doc['inner']['b'], doc['x'][id] FROM t$$);
 SET enable_seqscan = off;
 SELECT doc->'inner'->'c'->2->>'three', doc['inner']['b'], doc['inner']['c'][id] FROM t WHERE id = 1;
 

@@ -76,8 +76,19 @@ DROP TABLE broken;
 DROP CAST (bytea AS hstore);
 DROP CAST (hstore AS bytea);
 -- what plans call
-EXPLAIN (VERBOSE, COSTS OFF) SELECT h['a'], slice(h, '{a}') FROM in_slices WHERE h ? 'a';
-EXPLAIN (VERBOSE, COSTS OFF) UPDATE in_slices SET h['a'] = 'x', h['b'] = h -> 'c' WHERE id = 1;
+-- a plan without what EXPLAIN adds from 18 on (test/t/232_statistics.sh)
+CREATE FUNCTION plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+        IF line !~ '^ *Operators on Parts' THEN
+            RETURN NEXT line;
+        END IF;
+    END LOOP;
+END $$;
+SELECT plan_of($$SELECT h['a'], slice(h, '{a}') FROM in_slices WHERE h ? 'a'$$);
+SELECT plan_of($$UPDATE in_slices SET h['a'] = 'x', h['b'] = h -> 'c' WHERE id = 1$$);
 -- in other schemas
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION sliced_hstore SET SCHEMA elsewhere;
