@@ -80,6 +80,8 @@ def set_plan(b, case):
 
 def make_slow_tablespace(session):
     """Files below a directory of this name are slow."""
+    if session.run("SELECT FROM pg_tablespace WHERE spcname = 'slow'"):
+        return
     path = os.path.join(session.value("SHOW data_directory"), "slow")
     session.run(f"COPY (SELECT) TO PROGRAM 'mkdir -p {path}'")
     session.run(f"CREATE TABLESPACE slow LOCATION '{path}'")
