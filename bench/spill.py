@@ -145,7 +145,7 @@ MEMORIES = ["1MB", "4MB", "16MB", "64MB"]
 def spill_sessions(b):
     """Joins of eight sessions at once, of rows whose keys come 1,000 times (as slow: with a disk of 200 MB/s)"""
     make_slow_tablespace(b.session)
-    n = b.scale(16_000, 4_000)
+    n = b.scale(8_000, 4_000)
     pool, sessions = ThreadPoolExecutor(SESSIONS), [Session() for _ in range(SESSIONS)]
     for session in sessions:
         session.run("LOAD 'sliced_spill'")
@@ -169,7 +169,7 @@ def spill_sessions(b):
         for memory in b.scale(MEMORIES, MEMORIES[:1]):
             statement = join(name, total)
             b.interleave(f"{name}, {memory}", (CORE, AUTO),
-                         lambda v: times(v, {"work_mem": memory, "temp_tablespaces": ""}, statement), b.scale(5, 1))
+                         lambda v: times(v, {"work_mem": memory, "temp_tablespaces": ""}, statement), b.scale(3, 1))
             if memory == MEMORIES[0]:
                 b.interleave(f"{name}, {memory}, slow", (CORE, AUTO),
                              lambda v: times(v, {"work_mem": memory, "temp_tablespaces": "slow"}, statement), b.scale(3, 1))
