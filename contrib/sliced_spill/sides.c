@@ -148,8 +148,9 @@ sliced_sides_end(SlicedPasses *p)
 	/* the leader may have taken no part */
 	if (p->others.rows > 0)
 		p->max_partitions = s->npartitions;
-	/* the files and the shared memory are about to go */
+	/* the files and the shared memory are about to go, and there are no more rows */
 	sliced_passes_reset(p);
+	p->is_done = true;
 	p->sides = NULL;
 	p->take = NULL;
 }

@@ -20,15 +20,19 @@
 
 typedef struct FileName
 {
-	char		text[16];
+	char		text[24];
 } FileName;
 
+/*
+ * The set's number is in the name, since core chooses the tablespace by that: not the
+ * same one for a process in every set.
+ */
 static FileName
-name_of(uint32 number)
+name_of(const FileSet *set, uint32 process)
 {
 	FileName	name;
 
-	snprintf(name.text, sizeof(name.text), "%u", number);
+	snprintf(name.text, sizeof(name.text), "%u.%u", process, set->number);
 	return name;
 }
 
@@ -57,7 +61,7 @@ sliced_tape_need_file(SlicedTape *tape)
 	}
 	CurrentResourceOwner = tapes->owner;
 	tape->file = tape->set == NULL ? OpenTemporaryFile(false) :
-		FileSetCreate(tape->set, name_of(ParallelWorkerNumber + 1).text);
+		FileSetCreate(tape->set, name_of(tape->set, ParallelWorkerNumber + 1).text);
 	CurrentResourceOwner = old;
 	if (tape->set != NULL)
 	{
@@ -85,6 +89,7 @@ bool
 sliced_tape_next_part(SlicedTape *tape)
 {
 	ResourceOwner old = CurrentResourceOwner;
+	FileName	name;
 
 	sliced_tape_close(tape);
 	while (tape->next_part < tape->nparts && tape->parts[tape->next_part].last_stored == 0)
@@ -94,8 +99,16 @@ sliced_tape_next_part(SlicedTape *tape)
 	tape->part = tape->parts[tape->next_part];
 	tape->number = tape->first + tape->next_part;
 	CurrentResourceOwner = tape->tapes->owner;
-	tape->file = FileSetOpen(tape->set, name_of(tape->next_part++).text, O_RDONLY);
+	name = name_of(tape->set, tape->next_part++);
+	tape->file = FileSetOpen(tape->set, name.text, O_RDONLY);
 	CurrentResourceOwner = old;
+	if (tape->file <= 0)
+	{
+		tape->file = 0;
+		ereport(ERROR,
+				errcode_for_file_access(),
+				errmsg("could not open temporary file \"%s\": %m", name.text));
+	}
 	return true;
 }
 
@@ -104,7 +117,7 @@ void
 sliced_tapes_remove_shared(FileSet *set, uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
-		(void) FileSetDelete(set, name_of(i).text, false);
+		(void) FileSetDelete(set, name_of(set, i).text, false);
 }
 
 /* ---- writing and reading ---- */

@@ -78,7 +78,7 @@ load_neighbour(void)
 	char		path[MAXPGPATH];
 
 	snprintf(path, sizeof(path), "%s/sliced_spill" DLSUFFIX, pkglib_path);
-	if (access(path, F_OK) == 0)
+	if (access(path, R_OK) == 0)
 		load_file(path, false);
 }
 

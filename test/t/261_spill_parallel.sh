@@ -105,5 +105,7 @@ BEGIN
 END \$\$;
 END
 is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE damage(b.id)' -c "$query")" $'ERROR:  XX001\n'"$expected" "a byte of each file is damaged"
+echo "find $PGDATA/base/pgsql_tmp -type f -delete" >"$PGS_TMP/damage"
+is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE damage(b.id)' -c "$query")" $'ERROR:  58P01\n'"$expected" "the files are removed"
 is "$(files)" 0 "none is left"
 is "$(sql -c 'SELECT sum(spills) > 50 FROM sliced_spill.stat_temp_files')" t "statistics have what workers did"
