@@ -226,7 +226,7 @@ say_what_was_done(Conversion *c)
 	if (c->nlocked > 0)
 		ereport(WARNING,
 				errmsg("rows of \"%s\" were locked and have not been converted", c->name),
-				errdetail("There are %s, in %s.", sliced_pretty_number(c->counts.locked),
+				errdetail("Rows: %s, in %s.", sliced_pretty_number(c->counts.locked),
 						  sliced_pretty_count(c->nlocked, "block")),
 				errhint("Call sliced.convert() again, or with a larger max_wait."));
 	if (c->counts.left > 0)
@@ -253,8 +253,8 @@ wait_for_vacuum(Conversion *c)
 		if (!c->said_dead)
 			ereport(NOTICE,
 					errmsg("waiting for VACUUM of \"%s\"", c->name),
-					errdetail("%s of %s of its toast relation are dead.",
-							  sliced_pretty_number(dead), sliced_pretty_count(dead + live, "row")));
+					errdetail("Dead rows of its toast relation: %s of %s.",
+							  sliced_pretty_number(dead), sliced_pretty_number(dead + live)));
 		c->said_dead = true;
 		report_counts(c, SLICED_CONVERT_WAITS_FOR_VACUUM);
 		sliced_let_slots_go_on();

@@ -59,6 +59,8 @@ say(Advice *a, int attno, const char *topic, const char *text, double now, doubl
 	SlicedAdvice *row = palloc(sizeof(SlicedAdvice));
 
 	*row = (SlicedAdvice) {attno, topic, text, now, then, sql};
+	if (attno != 0)
+		row->col = pstrdup(NameStr(TupleDescAttr(RelationGetDescr(a->rel), attno - 1)->attname));
 	a->rows = lappend(a->rows, row);
 	return row;
 }
@@ -210,8 +212,8 @@ way_to(const Advice *a, const SlicedEstimated *to)
 			add_label(&sql, a, i, &to->choice);
 	if (to->choice.dictionary)
 		appendStringInfo(&sql, "SELECT * FROM sliced.train(%s);\n", a->name);
-	appendStringInfo(&sql, "VACUUM (FULL, ANALYZE) %s;  -- locks the table; CALL sliced.convert(%s) does not, and leaves the space to new rows",
-					 a->qualified, a->name);
+	appendStringInfo(&sql, "VACUUM (FULL, ANALYZE) %s;  -- locks the table; sliced.convert() does not, and leaves the space to new rows",
+					 a->qualified);
 	return sql.data;
 }
 
@@ -254,7 +256,7 @@ advise_storage(Advice *a)
 			psprintf("%s%s takes %s if short values are moved out of their rows as well; scans that read them are slower then, others faster",
 					 said ? "or instead of that, " : "",
 					 describe(&best_short->choice), sliced_pretty_bytes(best_short->bytes)),
-			e->bytes, best_short->bytes, way_to(a, best_short))->is_variant = true;
+			e->bytes, best_short->bytes, way_to(a, best_short))->is_variant = said;
 }
 
 /* Report if much of the table is free, dead or in core's format. */
@@ -303,7 +305,7 @@ advise_parts(Advice *a)
 	}
 }
 
-/* Report columns whose STORAGE forbids to compress what could be compressed. */
+/* Report columns whose STORAGE forbids compressing what could be compressed. */
 static void
 advise_external(Advice *a)
 {
@@ -318,17 +320,20 @@ advise_external(Advice *a)
 
 		if (column->external_raw == 0)
 			continue;
-		saves = column->outside_raw * (1 - column->external_lz4 / column->external_raw);
+		saves = column->raw * column->external_len / column->tried_raw * (1 - column->external_lz4 / column->external_raw);
 		if (saves < WORTH_IT * e->bytes || saves > e->bytes)
 			continue;
 		initStringInfo(&sql);
 		if (!a->is_ours)
 			appendStringInfo(&sql, "SELECT sliced.adopt(%s);\n", a->name);
-		appendStringInfo(&sql, "%s ALTER COLUMN %s SET STORAGE EXTENDED;\n", alter(a), quote_identifier(name));
+		/* children keep theirs */
+		appendStringInfo(&sql, "%s ALTER COLUMN %s SET STORAGE EXTENDED;\n",
+						 a->rel->rd_rel->relkind == RELKIND_MATVIEW ? alter(a) : psprintf("ALTER TABLE ONLY %s", a->qualified),
+						 quote_identifier(name));
 		add_label(&sql, a, i, &(SlicedChoice) {SLICED_CODEC_LZ4});
 		appendStringInfo(&sql, "VACUUM (FULL, ANALYZE) %s;  -- locks the table", a->qualified);
 		say(a, i + 1, "external",
-			psprintf("storage EXTERNAL keeps its values as they are; lz4 would make them %.1f times shorter, and parts of them are read and written all the same",
+			psprintf("STORAGE EXTERNAL keeps the column's values uncompressed; lz4 would make them %.1f times shorter, and parts could still be read and written alone",
 					 column->external_raw / Max(column->external_lz4, 1)),
 			e->bytes, e->bytes - saves, sql.data);
 	}

@@ -21,6 +21,7 @@ typedef struct SlicedAdvice
 	double		then;
 	const char *sql;			/* or NULL */
 	bool		is_variant;		/* instead of the advice before it, and it has a price */
+	const char *col;			/* the column's name; NULL: attno is 0 */
 } SlicedAdvice;
 
 /* Return the advice on a table, as SlicedAdvice: one row at least. */

@@ -11,11 +11,13 @@
 #include "base/pretty.h"
 #include "base/settings.h"
 #include "base/tables.h"
+#include "catalog/pg_authid.h"
 #include "commands/dbcommands.h"
 #include "decode/decoding.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
@@ -104,7 +106,10 @@ advise_temporary_files(Advising *advising)
 	put_advice(advising, NULL, &advice);
 }
 
-/* SQL that preloads the library, with those that are preloaded already. */
+/*
+ * SQL that preloads the library, with those that are preloaded already.  NULL if the
+ * user may not see these, or if we do not understand them.
+ */
 static char *
 preload(void)
 {
@@ -112,9 +117,11 @@ preload(void)
 	List	   *libraries = NIL;
 	ListCell   *lc;
 
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS) ||
+		!SplitDirectoriesString(pstrdup(GetConfigOption("shared_preload_libraries", false, false)), ',', &libraries))
+		return NULL;
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "ALTER SYSTEM SET shared_preload_libraries = ");
-	(void) SplitGUCList(pstrdup(GetConfigOption("shared_preload_libraries", false, false)), ',', &libraries);
 	foreach(lc, libraries)
 		appendStringInfo(&sql, "%s, ", quote_literal_cstr(lfirst(lc)));
 	appendStringInfoString(&sql, "'pg_sliced';  -- and restart the server");

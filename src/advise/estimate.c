@@ -309,14 +309,30 @@ make_choices(SlicedEstimate *e)
 	add_choice(e, (SlicedChoice) {SLICED_CODEC_ZSTD, sliced_zstd_level, true, SLICED_ESTIMATE_TARGET});
 }
 
+/*
+ * True for a value outside its row that is not compressed, since its column has STORAGE
+ * EXTERNAL.  What heap has compressed before that was set is none.
+ */
+static bool
+is_kept_as_is(Form_pg_attribute att, const struct varlena *value)
+{
+	struct varatt_external ptr;
+
+	if (att->attstorage != TYPSTORAGE_EXTERNAL || !VARATT_IS_EXTERNAL_ONDISK(value))
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(ptr, value);
+	return !VARATT_EXTERNAL_IS_COMPRESSED(ptr);
+}
+
 /* Try lz4 on a value that its column's STORAGE forbids to compress. */
 static void
-try_lz4(SlicedEstimateColumn *column, const struct varlena *value)
+try_lz4(SlicedEstimateColumn *column, const struct varlena *value, Size whole)
 {
 	uint32		len = Min(VARSIZE_ANY_EXHDR(value), SLICED_SLICE_LZ4);
 	char	   *room = palloc(SLICED_COMPRESS_ROOM(len));
 	uint32		stored = sliced_codec_try(SLICED_CODEC_LZ4, VARDATA_ANY(value), len, room, 0, NULL);
 
+	column->external_len += whole;
 	column->external_raw += len;
 	column->external_lz4 += stored > 0 ? stored : len;
 	pfree(room);
@@ -339,12 +355,12 @@ fetch_row(SlicedEstimate *e, TupleTableSlot *slot, SlicedTrialRow *row)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		struct varlena *value = (struct varlena *) DatumGetPointer(row->values[i]);
-		bool		is_outside;
+		bool		is_as_is;
 		Size		len;
 
 		if (row->isnull[i] || !has_length(desc, i))
 			continue;
-		is_outside = VARATT_IS_EXTERNAL(value);
+		is_as_is = is_kept_as_is(TupleDescAttr(desc, i), value);
 		len = toast_raw_datum_size(PointerGetDatum(value)) - VARHDRSZ;
 		raw += len;
 		e->columns[i].tried_raw += len;
@@ -356,8 +372,8 @@ fetch_row(SlicedEstimate *e, TupleTableSlot *slot, SlicedTrialRow *row)
 		else if (VARATT_IS_EXTERNAL(value))
 			value = detoast_attr(value);
 		row->values[i] = PointerGetDatum(value);
-		if (is_outside && TupleDescAttr(desc, i)->attstorage == TYPSTORAGE_EXTERNAL)
-			try_lz4(&e->columns[i], value);
+		if (is_as_is)
+			try_lz4(&e->columns[i], value, len);
 	}
 	return raw;
 }

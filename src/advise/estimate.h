@@ -26,7 +26,8 @@ typedef struct SlicedEstimateColumn
 	double		outside_raw;	/* their bytes, without compression */
 	double		longest;		/* of those that were looked at */
 	double		tried_raw;
-	double		external_raw;	/* of storage EXTERNAL: bytes that lz4 was tried on, ... */
+	double		external_len;	/* of these: not compressed, as storage is EXTERNAL */
+	double		external_raw;	/* bytes of them that lz4 was tried on, ... */
 	double		external_lz4;	/* ... and what it made of them */
 } SlicedEstimateColumn;
 

@@ -168,6 +168,7 @@ add_table(const SlicedEstimate *e, void *arg)
 		table->then = advice->attno == 0 ? Min(table->then, advice->then) :
 			table->then - (advice->now - advice->then);
 	}
+	table->then = Max(table->then, 0);
 	report->tables = lappend(report->tables, table);
 }
 

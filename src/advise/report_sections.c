@@ -111,7 +111,7 @@ sliced_report_summary(StringInfo page, const SlicedReport *report)
 	figure(page, sliced_pretty_bytes(now), "is what they take, without indexes");
 	figure(page, sliced_pretty_bytes(anew), "if VACUUM FULL wrote them anew as they are");
 	figure(page, psprintf("%s, %s less", sliced_pretty_bytes(then), percent(now - then, now)),
-		   "if the advice were followed, without what it says to do instead");
+		   "if the advice were followed");
 	appendStringInfoString(page, "</div>\n");
 }
 
@@ -123,6 +123,8 @@ advice_row(StringInfo page, const SlicedAdvice *advice)
 	appendStringInfo(page, "<div class=\"advice %s\">", advice->sql == NULL ? "leave" : "do");
 	sliced_html_element(page, "span", "topic", advice->topic);
 	appendStringInfoChar(page, ' ');
+	if (advice->col != NULL)
+		sliced_html_text(page, psprintf("%s: ", advice->col));
 	sliced_html_text(page, advice->text);
 	appendStringInfoString(page, ".\n");
 	if (advice->sql != NULL && advice->now > 0 && advice->then > 0)

@@ -188,10 +188,10 @@ ask(void *arg)
 			  " JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
 			  " WHERE e.extname OPERATOR(pg_catalog.=) 'pg_stat_statements'");
 	if (asking->usage->known &&
-		found(psprintf("SELECT query, sum(calls)::pg_catalog.float8, sum(total_exec_time)::pg_catalog.float8,"
-					   /* old versions of the extension do not have it */
-					   " sum((pg_catalog.to_jsonb(s) OPERATOR(pg_catalog.->>) 'wal_bytes')::pg_catalog.float8)"
-					   " FROM %s.pg_stat_statements s"
+		found(psprintf("SELECT query, pg_catalog.sum(calls)::pg_catalog.float8,"
+					   " pg_catalog.sum(total_exec_time)::pg_catalog.float8,"
+					   " pg_catalog.sum(wal_bytes)::pg_catalog.float8"
+					   " FROM %s.pg_stat_statements"
 					   " WHERE dbid OPERATOR(pg_catalog.=) %u::pg_catalog.oid AND query IS NOT NULL"
 					   " GROUP BY query ORDER BY 3 DESC LIMIT %d",
 					   quote_identifier(SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),

@@ -11,23 +11,30 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
+/* More bytes are not shown. */
+#define MOST	9e18
+
 /* A unit is used from this many of it. */
 #define ENOUGH	10
 
 char *
 sliced_pretty_bytes(double bytes)
 {
-	return TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) bytes)));
+	return TextDatumGetCString(DirectFunctionCall1(pg_size_pretty, Int64GetDatum((int64) Max(Min(bytes, MOST), -MOST))));
 }
 
 char *
 sliced_pretty_number(double number)
 {
-	char	   *digits = psprintf("%.0f", number);
+	char	   *digits = psprintf("%.0f", fabs(number));
 	int			len = strlen(digits);
 	StringInfoData text;
 
+	if (!isfinite(number))
+		return digits;
 	initStringInfo(&text);
+	if (number <= -0.5)
+		appendStringInfoChar(&text, '-');
 	for (int i = 0; i < len; i++)
 	{
 		if (i > 0 && (len - i) % 3 == 0)

@@ -58,7 +58,7 @@ typedef struct SlicedCut
  * Regions are stored in the order of their numbers.  The cuts are palloc'd, in the
  * order of the value's bytes, and cover all of them.  Regions lie side by side, or one
  * within another, like brackets: where a cut of one lies between two neighbouring cuts
- * of the other, all of its cuts do.
+ * of the other, all of its cuts do.  Each region has a cut.
  */
 typedef int (*SlicedCutter) (const char *raw, uint32 len, SlicedCut **cuts, int *ncuts);
 

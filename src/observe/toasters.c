@@ -5,6 +5,7 @@
  */
 #include "postgres.h"
 
+#include "base/try.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -85,6 +86,21 @@ add_row(ReturnSetInfo *rsinfo, SlicedRegistered *registered, const SlicedExchang
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
+typedef struct Trying
+{
+	SlicedRegistered *registered;
+	const SlicedToaster *toaster;
+	char	   *problem;
+} Trying;
+
+static void
+try_toaster(void *arg)
+{
+	Trying	   *trying = arg;
+
+	trying->toaster = sliced_registered_try(trying->registered, &trying->problem);
+}
+
 PG_FUNCTION_INFO_V1(sliced_list_toaster_functions);
 
 Datum
@@ -99,15 +115,15 @@ sliced_list_toaster_functions(PG_FUNCTION_ARGS)
 	copies = copy_toasters(&n);
 	for (int i = 0; i < n; i++)
 	{
-		char	   *problem = NULL;
-		const SlicedToaster *toaster = sliced_registered_try(&copies[i], &problem);
+		Trying		trying = {&copies[i]};
+		ErrorData  *error = sliced_try(try_toaster, &trying);
 
-		if (toaster == NULL)
+		if (error != NULL || trying.toaster == NULL)
 		{
-			add_row(rsinfo, &copies[i], NULL, problem);
+			add_row(rsinfo, &copies[i], NULL, error != NULL ? error->message : trying.problem);
 			continue;
 		}
-		foreach(lc, sliced_exchanges(toaster, copies[i].type, copies[i].namespace))
+		foreach(lc, sliced_exchanges(trying.toaster, copies[i].type, copies[i].namespace))
 		{
 			const SlicedExchange *exchange = lfirst(lc);
 

@@ -22,6 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 
 static needs_fmgr_hook_type next_needs;
 static fmgr_hook_type next_hook;
@@ -170,10 +171,17 @@ begin_check(FmgrInfo *flinfo, const SlicedReplaced *replaced)
 	/* this may read the catalogs, and what was replaced may be forgotten */
 	for (int i = 0; i < ntheirs; i++)
 	{
-		fmgr_info_cxt(list_nth_oid(theirs, i), &check->theirs[i], flinfo->fn_mcxt);
-		fmgr_info_set_expr(flinfo->fn_expr, &check->theirs[i]);
+		FmgrInfo   *info = &check->theirs[check->ntheirs];
+
+		if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(list_nth_oid(theirs, i))))
+			continue;
+		fmgr_info_cxt(list_nth_oid(theirs, i), info, flinfo->fn_mcxt);
+		fmgr_info_set_expr(flinfo->fn_expr, info);
+		/* one of the two may have been replaced since they were found to fit */
+		if (info->fn_nargs == flinfo->fn_nargs && info->fn_strict == flinfo->fn_strict &&
+			info->fn_retset == flinfo->fn_retset)
+			check->ntheirs++;
 	}
-	check->ntheirs = ntheirs;
 	flinfo->fn_extra = check;
 	flinfo->fn_addr = call_checked;
 }

@@ -39,17 +39,17 @@ complain_of_cuts(const SlicedDraft *draft, const char *detail)
 {
 	ereport(ERROR,
 			errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-			errmsg("the cuts of a value of %u bytes are not the value", draft->len),
+			errmsg("the cuts of a value of %u bytes are not possible", draft->len),
 			errdetail_internal("%s", detail));
 }
 
 /*
- * Regions lie side by side, or one within another.  A change lets edits of a child, and
+ * Each region has a cut.  Regions lie side by side, or one within another.  A change lets edits of a child, and
  * all that lies between its runs, go down to a node of their own: of regions that lie
  * across each other both would own rows of one.
  */
 static void
-check_nesting(const SlicedDraft *draft)
+check_regions(const SlicedDraft *draft)
 {
 	bool	   *seen = palloc0(draft->nregions * sizeof(bool));
 	int		   *open = palloc(draft->nregions * sizeof(int));	/* the innermost is the last */
@@ -72,6 +72,10 @@ check_nesting(const SlicedDraft *draft)
 			complain_of_cuts(draft, psprintf("Cut %d is in region %d, which has ended: a region around it has gone on.",
 											 i, region));
 	}
+	/* it would be an extent without bytes, which no reader accepts */
+	for (int region = 0; region < draft->nregions; region++)
+		if (!seen[region])
+			complain_of_cuts(draft, psprintf("No cut is in region %d of %d.", region, draft->nregions));
 	pfree(open);
 	pfree(seen);
 }
@@ -104,7 +108,7 @@ check_cuts(const SlicedDraft *draft)
 	}
 	if (at != draft->len)
 		complain_of_cuts(draft, psprintf("The last cut ends at %u.", at));
-	check_nesting(draft);
+	check_regions(draft);
 }
 
 void

@@ -86,8 +86,8 @@ is "$(sql -c "$different")" 0 "nothing has changed"
 
 column='toaster "json" of column "j" of table "t"'
 for symbol in cuts_overlap cuts_leave_a_gap cuts_end_early cuts_go_beyond cuts_go_round cuts_of_no_region cuts_of_less_than_no_region cuts_of_a_billion_regions \
-    cuts_of_negative_regions cuts_of_nothing cuts_are_nowhere cuts_are_many cuts_cross; do
-    refused $symbol "$insert" "bytes are not the value
+    cuts_of_negative_regions cuts_skip_a_region cuts_of_nothing cuts_are_nowhere cuts_are_many cuts_cross; do
+    refused $symbol "$insert" "bytes are not possible
 $column"
 done
 refused cut_fails "$insert" "out of luck

@@ -76,6 +76,7 @@ CUTTER(cuts_of_no_region, 0, 2000, 0, 2000, len - 2000, 2, 2)
 CUTTER(cuts_of_less_than_no_region, 0, 2000, -1, 2000, len - 2000, 1, 2)
 CUTTER(cuts_of_a_billion_regions, 0, 2000, 0, 2000, len - 2000, 1, 1000000000)
 CUTTER(cuts_of_negative_regions, 0, 2000, 0, 2000, len - 2000, 1, -1)
+CUTTER(cuts_skip_a_region, 0, 2000, 0, 2000, len - 2000, 0, 2)
 CUTTER(cuts_of_nothing, 0, 0, 0, 0, len, 1, 2)
 /* this one is all right */
 CUTTER(cuts_are_sound, 0, 2000, 1, 2000, len - 2000, 0, 2)
