@@ -80,7 +80,7 @@ def set_plan(b, case):
 
 def make_slow_tablespace(session):
     """Files below a directory of this name are slow."""
-    if session.run("SELECT FROM pg_tablespace WHERE spcname = 'slow'"):
+    if session.run("SELECT 1 FROM pg_tablespace WHERE spcname = 'slow'"):
         return
     path = os.path.join(session.value("SHOW data_directory"), "slow")
     session.run(f"COPY (SELECT) TO PROGRAM 'mkdir -p {path}'")
