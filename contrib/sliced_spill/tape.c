@@ -282,10 +282,10 @@ write_block(SlicedTape *tape)
 	header->stored = stored;
 	header->before = tape->part.last;
 	header->before_stored = tape->part.last_stored;
-	tape->part.last = tape->set != NULL ? tapes->own_end : tape->end;
+	tape->part.last = sliced_tape_take_room(tape, HEADER + stored, &header->within);
 	tape->part.last_stored = stored;
 	header->checksum = block_checksum(tape, header, tape->part.last);
-	sliced_tape_write(tape, bytes, HEADER + stored);
+	sliced_tape_write(tape, tape->part.last, bytes, HEADER + stored);
 	tapes->saved += tape->used - stored;
 	tapes->raw += tape->used;
 	tapes->stored += HEADER + stored;
@@ -383,6 +383,7 @@ sliced_tape_put_slot(SlicedTape *tape, TupleTableSlot *slot, uint32 hash)
 void
 sliced_tape_finish(SlicedTape *tape)
 {
+	tape->is_ending = true;
 	if (tape->used > 0)
 		write_block(tape);
 	drop_block(tape);
@@ -447,6 +448,12 @@ read_last(SlicedTape *tape)
 	sliced_tape_read(tape, tapes->stored_bytes, HEADER + (Size) stored);
 	if (header->stored != stored || block_checksum(tape, header, tape->part.last) != header->checksum)
 		sliced_tape_corrupted(tape);
+	/* the rest of its extent is next */
+	if (header->within > 0 && tape->part.last - header->within != tape->extent)
+	{
+		tape->extent = tape->part.last - header->within;
+		sliced_tape_prefetch(tape, tape->extent, header->within);
+	}
 	tape->header = *header;
 	tape->part.last = header->before;
 	tape->part.last_stored = header->before_stored;

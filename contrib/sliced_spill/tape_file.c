@@ -97,6 +97,7 @@ sliced_tape_next_part(SlicedTape *tape)
 	if (tape->next_part >= tape->nparts)
 		return false;
 	tape->part = tape->parts[tape->next_part];
+	tape->extent = 0;
 	tape->number = tape->first + tape->next_part;
 	CurrentResourceOwner = tape->tapes->owner;
 	name = name_of(tape->set, tape->next_part++);
@@ -128,16 +129,51 @@ count_pages(off_t from, off_t to, int64 *pages)
 	*pages += (to + BLCKSZ - 1) / BLCKSZ - (from + BLCKSZ - 1) / BLCKSZ;
 }
 
-void
-sliced_tape_write(SlicedTape *tape, const char *bytes, Size len)
+/*
+ * Extents of a tape double, so that short tapes leave short holes.  An extent has room
+ * for a number of blocks as long as its first.  The block that ends the tape takes no
+ * more than it needs.
+ */
+uint64
+sliced_tape_take_room(SlicedTape *tape, uint32 len, uint32 *within)
 {
-	off_t	   *end = tape->set != NULL ? &tape->tapes->own_end : &tape->end;
+	uint64		result;
+
+	*within = 0;
+	if (tape->set == NULL)
+	{
+		result = tape->end;
+		tape->end += len;
+		return result;
+	}
+	if (len > tape->extent_size - tape->extent_used)
+	{
+		tape->extent = tape->tapes->own_end;
+		tape->extent_size = tape->is_ending ? len :
+			Max(Min(2 * tape->extent_size, SLICED_EXTENT_MAX) / len, 1) * len;
+		tape->extent_used = 0;
+		tape->tapes->own_end += tape->extent_size;
+	}
+	*within = tape->extent_used;
+	tape->extent_used += len;
+	return tape->extent + *within;
+}
+
+void
+sliced_tape_prefetch(SlicedTape *tape, uint64 place, uint32 len)
+{
+	(void) FilePrefetch(tape->file, place, len, WAIT_EVENT_BUFFILE_READ);
+}
+
+void
+sliced_tape_write(SlicedTape *tape, uint64 place, const char *bytes, Size len)
+{
 	instr_time	start;
 	int			written;
 
 	INSTR_TIME_SET_CURRENT(start);
 	errno = 0;
-	written = FileWrite(tape->file, unconstify(char *, bytes), len, *end, WAIT_EVENT_BUFFILE_WRITE);
+	written = FileWrite(tape->file, unconstify(char *, bytes), len, place, WAIT_EVENT_BUFFILE_WRITE);
 	if (written < 0 || (Size) written != len)
 	{
 		if (errno == 0)
@@ -150,8 +186,7 @@ sliced_tape_write(SlicedTape *tape, const char *bytes, Size len)
 	tape->tapes->writing += INSTR_TIME_GET_DOUBLE(start);
 	if (track_io_timing)
 		INSTR_TIME_ADD(pgBufferUsage.temp_blk_write_time, start);
-	count_pages(*end, *end + len, &pgBufferUsage.temp_blks_written);
-	*end += len;
+	count_pages(place, place + len, &pgBufferUsage.temp_blks_written);
 }
 
 void

@@ -19,6 +19,12 @@
  */
 #define SLICED_SPARE_FILES	16
 
+/*
+ * The longest extent of a shared tape, if its blocks are not longer: two full blocks
+ * with their headers.
+ */
+#define SLICED_EXTENT_MAX	(132 * 1024)
+
 /* What the tapes of a node have in common. */
 typedef struct SlicedTapes
 {
@@ -68,12 +74,13 @@ typedef struct SlicedBlockHeader
 	/* of a shared tape: the block before it, as in SlicedTapePart */
 	uint64		before;
 	uint32		before_stored;
+	uint32		within;			/* bytes of its extent before this block */
 
 	uint32		stored;			/* bytes in the file */
 	uint32		raw;
 	uint32		rows;			/* stored word by word; 0: whole rows, as in memory */
-	uint16		row_len;
-	uint16		codec;
+	uint32		row_len;
+	uint32		codec;
 	uint32		checksum;		/* of the header and the stored bytes, at their place */
 } SlicedBlockHeader;
 
@@ -81,7 +88,7 @@ typedef struct SlicedBlockHeader
  * What one process has put on a shared tape.  A process has one file for all shared
  * tapes: files take long to make and remove, and there are many partitions.  So each
  * block of a tape says where the one before it is, and they are read from last to
- * first.
+ * first.  A tape takes room for its blocks by the extent, so that they lie together.
  */
 typedef struct SlicedTapePart
 {
@@ -98,6 +105,10 @@ typedef struct SlicedTape
 	uint32		number;			/* a file may have been another tape's before */
 	FileSet    *set;			/* it is shared: has the processes' files, by their numbers */
 	SlicedTapePart part;		/* being written, or read */
+	bool		is_ending;		/* the last block is being written */
+	uint64		extent;			/* where the last extent begins that was taken, or read ahead */
+	uint32		extent_used;
+	uint32		extent_size;
 	const SlicedTapePart *parts;	/* all that was written */
 	uint32		nparts;
 	uint32		first;			/* number of the tape that was the first part */
@@ -130,8 +141,17 @@ sliced_time_since(instr_time start)
 /* Give the tape a file, unless it has one. */
 extern void sliced_tape_need_file(SlicedTape *tape);
 
-/* Write at the end of the tape's file. */
-extern void sliced_tape_write(SlicedTape *tape, const char *bytes, Size len);
+/*
+ * Take room for the next 'len' bytes of the tape, and return where it is.  '*within'
+ * says how much of an extent of the tape is before it.
+ */
+extern uint64 sliced_tape_take_room(SlicedTape *tape, uint32 len, uint32 *within);
+
+/* Write there. */
+extern void sliced_tape_write(SlicedTape *tape, uint64 place, const char *bytes, Size len);
+
+/* Bytes [place, place + len) will be read soon. */
+extern void sliced_tape_prefetch(SlicedTape *tape, uint64 place, uint32 len);
 
 /* Read from where the last call has ended. */
 extern void sliced_tape_read(SlicedTape *tape, char *bytes, Size len);
