@@ -103,7 +103,7 @@ best_choice(const SlicedEstimate *e, bool with_target)
 	return best;
 }
 
-/* True if the column's STORAGE forbids to compress its values. */
+/* True if the column's STORAGE forbids compressing its values. */
 static bool
 is_uncompressed(Relation rel, int i)
 {

@@ -324,7 +324,7 @@ is_kept_as_is(Form_pg_attribute att, const struct varlena *value)
 	return !VARATT_EXTERNAL_IS_COMPRESSED(ptr);
 }
 
-/* Try lz4 on a value that its column's STORAGE forbids to compress. */
+/* Try lz4 on a value that its column's STORAGE forbids compressing. */
 static void
 try_lz4(SlicedEstimateColumn *column, const struct varlena *value, Size whole)
 {

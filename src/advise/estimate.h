@@ -26,7 +26,7 @@ typedef struct SlicedEstimateColumn
 	double		outside_raw;	/* their bytes, without compression */
 	double		longest;		/* of those that were looked at */
 	double		tried_raw;
-	double		external_len;	/* of these: not compressed, as storage is EXTERNAL */
+	double		external_len;	/* the part of tried_raw that STORAGE EXTERNAL keeps as it is */
 	double		external_raw;	/* bytes of them that lz4 was tried on, ... */
 	double		external_lz4;	/* ... and what it made of them */
 } SlicedEstimateColumn;
