@@ -22,12 +22,6 @@
 
 #define CHUNK			(32 * 1024)
 
-/*
- * Blocks of partitions take this part of the memory, or more if they would be too
- * short.
- */
-#define BLOCKS_PART		2
-
 /* Rows get at least this part of the memory, even if blocks would take all of it. */
 #define ROWS_PART		2
 
@@ -342,7 +336,7 @@ sliced_expect_partitions(SlicedPasses *p, double rows, int least)
 	const Plan *plan = p->inner_side->plan;
 	double		expected = Max(rows * (plan->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader)),
 							   2.0 * p->allowed);
-	int			most = sliced_power_of_two((double) p->allowed / SLICED_BLOCK_MIN / 2 + 1, SLICED_PARTITIONS_MIN, 4096);
+	int			most = sliced_partitions_most(p, 4096);
 
 	p->to_make = sliced_power_of_two(1.25 * expected / p->allowed, Min(least, most), most);
 	p->filter_room = 0;
@@ -378,7 +372,7 @@ make_partitions(SlicedPasses *p, Size memory)
 
 	p->npartitions = p->to_make;
 	p->partitions = palloc0(p->npartitions * sizeof(SlicedPartition));
-	p->tapes.block = sliced_block_length(p->allowed / BLOCKS_PART / p->npartitions);
+	p->tapes.block = sliced_partition_block(p, p->npartitions);
 	for (int i = 0; i < p->npartitions; i++)
 		p->partitions[i].inner.tapes = p->partitions[i].outer.tapes = &p->tapes;
 	if (p->filter_room > 0)

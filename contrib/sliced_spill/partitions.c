@@ -14,6 +14,9 @@
 /* A partition is split at most this often. */
 #define DEPTH_MAX		4
 
+/* Into at most this many. */
+#define SPLIT_MOST		64
+
 /*
  * A filter is dropped unless it drops one in FILTER_GAIN of the first FILTER_TRIAL
  * rows.
@@ -160,12 +163,26 @@ free_partition(SlicedPartition *partition)
 	sliced_tape_free(&partition->outer);
 }
 
-/* Remove the first partition in the queue, which is done. */
-static void
-remove_first(SlicedPasses *p)
+SlicedPartition *
+sliced_add_partition(SlicedPasses *p)
 {
-	free_partition(linitial(p->queue));
-	p->queue = list_delete_first(p->queue);
+	MemoryContext old = MemoryContextSwitchTo(p->mcxt);
+	SlicedPartition *result = palloc0(sizeof(SlicedPartition));
+
+	result->is_single = true;
+	p->queue = lcons(result, p->queue);
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+/* The partition is done: remove it from the queue. */
+static void
+remove_partition(SlicedPasses *p, SlicedPartition *partition)
+{
+	p->queue = list_delete_ptr(p->queue, partition);
+	free_partition(partition);
+	if (partition->is_single)
+		pfree(partition);
 }
 
 /* True if the join of the partition may return rows. */
@@ -177,7 +194,7 @@ is_of_use(const SlicedPasses *p, const SlicedPartition *partition)
 }
 
 static void
-split_side(SlicedPart *part, SlicedTape *from, SlicedPartition *to, int n, int depth)
+split_side(SlicedPart *part, SlicedTape *from, SlicedPartition **to, int n, int depth)
 {
 	MinimalTuple row;
 
@@ -190,40 +207,38 @@ split_side(SlicedPart *part, SlicedTape *from, SlicedPartition *to, int n, int d
 		ExecStoreMinimalTuple(row, part->slot, false);
 		if (!sliced_row_hash(part, part->slot, &hash))
 			hash = part->is_inner ? (uint32) from->at : 0;
-		partition = &to[sliced_partition_of(hash, n, depth)];
+		partition = to[sliced_partition_of(hash, n, depth)];
 		sliced_tape_put(part->is_inner ? &partition->inner : &partition->outer, row, 0);
 	}
 	ExecClearTuple(part->slot);
 	for (int i = 0; i < n; i++)
-		sliced_tape_finish(part->is_inner ? &to[i].inner : &to[i].outer);
+		sliced_tape_finish(part->is_inner ? &to[i]->inner : &to[i]->outer);
 }
 
 /* Replace the partition, the first in the queue, by smaller ones. */
 static void
 split(SlicedPasses *p, SlicedPartition *partition)
 {
-	int			n = sliced_power_of_two(2.0 * partition->inner.memory / p->allowed, 2, 64);
-	SlicedPartition *parts = MemoryContextAllocZero(p->mcxt, n * sizeof(SlicedPartition));
+	int			n = sliced_power_of_two(2.0 * partition->inner.memory / p->allowed, 2,
+										sliced_partitions_most(p, SPLIT_MOST));
+	SlicedPartition *parts[SPLIT_MOST];
 	uint64		rows = partition->inner.rows;
-	MemoryContext old = MemoryContextSwitchTo(p->mcxt);
 
+	p->tapes.block = sliced_partition_block(p, n);
 	for (int i = 0; i < n; i++)
 	{
-		parts[i].inner.tapes = parts[i].outer.tapes = &p->tapes;
-		parts[i].depth = partition->depth + 1;
+		parts[i] = sliced_add_partition(p);
+		parts[i]->inner.tapes = parts[i]->outer.tapes = &p->tapes;
+		parts[i]->depth = partition->depth + 1;
 	}
 	split_side(p->inner, &partition->inner, parts, n, partition->depth + 1);
 	split_side(p->outer, &partition->outer, parts, n, partition->depth + 1);
-	remove_first(p);
+	remove_partition(p, partition);
+	/* splitting does not separate keys that are all alike */
 	for (int i = 0; i < n; i++)
-	{
-		/* splitting does not separate keys that are all alike */
-		if (parts[i].inner.rows == rows)
-			parts[i].depth = DEPTH_MAX;
-		p->queue = lcons(&parts[i], p->queue);
-	}
+		if (parts[i]->inner.rows == rows)
+			parts[i]->depth = DEPTH_MAX;
 	p->splits++;
-	MemoryContextSwitchTo(old);
 }
 
 bool
@@ -232,7 +247,7 @@ sliced_next_partition(SlicedPasses *p)
 	MemoryContext old;
 
 	if (p->is_on_tape)
-		remove_first(p);
+		remove_partition(p, linitial(p->queue));
 	else if (p->sides == NULL)
 	{
 		/* if its table is empty, core stops before it has read all of the other side */
@@ -250,7 +265,7 @@ sliced_next_partition(SlicedPasses *p)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!is_of_use(p, partition))
-			remove_first(p);
+			remove_partition(p, partition);
 		else if (partition->inner.memory > p->allowed && partition->depth < DEPTH_MAX)
 			split(p, partition);
 		else

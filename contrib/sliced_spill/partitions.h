@@ -42,6 +42,7 @@ typedef struct SlicedPartition
 	SlicedTape	inner;
 	SlicedTape	outer;
 	int			depth;			/* how often it was split */
+	bool		is_single;		/* memory of its own, freed when it is done */
 } SlicedPartition;
 
 /* In the shared memory of a parallel plan: sides.c. */
@@ -145,6 +146,26 @@ typedef struct SlicedPasses
 	SlicedShares others;		/* of other processes */
 } SlicedPasses;
 
+/*
+ * The length of a block, if 'n' partitions are written at a time.  All blocks take half
+ * of the memory, or more if they would be too short.
+ */
+static inline uint32
+sliced_partition_block(const SlicedPasses *passes, int n)
+{
+	return sliced_block_length(passes->allowed / 2 / n);
+}
+
+/*
+ * How many partitions may be written at a time, up to a limit: a power of two.  The
+ * shortest blocks take little more than the memory.
+ */
+static inline int
+sliced_partitions_most(const SlicedPasses *passes, int limit)
+{
+	return sliced_power_of_two((double) passes->allowed / SLICED_BLOCK_MIN / 2 + 1, SLICED_PARTITIONS_MIN, limit);
+}
+
 /* Hash the row's keys; false if it has no keys that could match. */
 extern bool sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash);
 
@@ -191,6 +212,9 @@ extern TupleTableSlot *sliced_outer_next(SlicedPasses *passes);
 
 /* Turn to the next partition on tape; false if there is none. */
 extern bool sliced_next_partition(SlicedPasses *passes);
+
+/* Add a partition to the queue, as the first one. */
+extern SlicedPartition *sliced_add_partition(SlicedPasses *passes);
 
 /* Forget rows, partitions and tapes. */
 extern void sliced_passes_reset(SlicedPasses *passes);

@@ -245,7 +245,6 @@ take_partition(SlicedPasses *p)
 	SlicedSides *s = p->sides;
 	uint32		i;
 	SlicedPartition *partition;
-	MemoryContext old;
 
 	if (p->has_taken && pg_atomic_add_fetch_u32(&s->done, 1) == s->npartitions)
 		sliced_tapes_remove_shared(&s->files.fs, s->nprocesses);
@@ -253,14 +252,11 @@ take_partition(SlicedPasses *p)
 	p->has_taken = i < s->npartitions;
 	if (!p->has_taken)
 		return false;
-	old = MemoryContextSwitchTo(p->mcxt);
-	partition = palloc0(sizeof(SlicedPartition));
+	partition = sliced_add_partition(p);
 	sliced_tape_take(&partition->inner, &p->tapes, &s->files.fs, parts_at(s, i, true) - s->parts,
 					 parts_at(s, i, true), s->nprocesses);
 	sliced_tape_take(&partition->outer, &p->tapes, &s->files.fs, parts_at(s, i, false) - s->parts,
 					 parts_at(s, i, false), s->nprocesses);
-	p->queue = lappend(p->queue, partition);
-	MemoryContextSwitchTo(old);
 	return true;
 }
 
@@ -273,7 +269,7 @@ sliced_sides_share(SlicedPasses *p)
 	p->is_shared_out = true;
 	p->take = take_partition;
 	p->max_partitions = p->npartitions = s->npartitions;
-	p->tapes.block = sliced_block_length(p->allowed / 2 / s->npartitions);
+	p->tapes.block = sliced_partition_block(p, s->npartitions);
 	if (s->nwords > 0)
 	{
 		p->filter.n = s->nwords;

@@ -19,7 +19,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#define TABLE_NAME	"sliced_spill statistics"
+#define TABLE_NAME	"sliced_spill statistics, version 1"
 
 typedef struct Database
 {

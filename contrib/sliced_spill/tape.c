@@ -422,13 +422,12 @@ static void
 read_stored(SlicedTape *tape, char *to)
 {
 	SlicedBlockHeader *header = (SlicedBlockHeader *) to;
-	off_t		place = tape->at - HEADER;
 	uint32		stored = tape->header.stored;
 
 	*header = tape->header;
 	tape->has_header = tape->at + stored < tape->end;
 	sliced_tape_read(tape, to + HEADER, (Size) stored + (tape->has_header ? HEADER : 0));
-	if (block_checksum(tape, header, place) != header->checksum)
+	if (block_checksum(tape, header, tape->begin) != header->checksum)
 		sliced_tape_corrupted(tape);
 	if (tape->has_header)
 		memcpy(&tape->header, to + HEADER + stored, HEADER);
@@ -444,14 +443,14 @@ read_last(SlicedTape *tape)
 
 	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + (Size) stored + HEADER);
 	header = (SlicedBlockHeader *) tapes->stored_bytes;
-	tape->at = tape->part.last;
+	tape->begin = tape->at = tape->part.last;
 	sliced_tape_read(tape, tapes->stored_bytes, HEADER + (Size) stored);
-	if (header->stored != stored || block_checksum(tape, header, tape->part.last) != header->checksum)
+	if (header->stored != stored || block_checksum(tape, header, tape->begin) != header->checksum)
 		sliced_tape_corrupted(tape);
 	/* the rest of its extent is next */
-	if (header->within > 0 && tape->part.last - header->within != tape->extent)
+	if (header->within > 0 && tape->begin - header->within != tape->extent)
 	{
-		tape->extent = tape->part.last - header->within;
+		tape->extent = tape->begin - header->within;
 		sliced_tape_prefetch(tape, tape->extent, header->within);
 	}
 	tape->header = *header;
@@ -501,8 +500,12 @@ read_block(SlicedTape *tape)
 
 	if (tape->set != NULL)
 		read_last(tape);
-	else if (!tape->has_header)
-		sliced_tape_read(tape, (char *) &tape->header, HEADER);
+	else
+	{
+		tape->begin = tape->has_header ? tape->at - HEADER : tape->at;
+		if (!tape->has_header)
+			sliced_tape_read(tape, (char *) &tape->header, HEADER);
+	}
 	if (!is_sound(tape, &tape->header))
 		sliced_tape_corrupted(tape);
 	rows = tape->header.rows > 0 ? tape->header.rows * MAXALIGN(tape->header.row_len) : tape->header.raw;

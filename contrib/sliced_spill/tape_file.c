@@ -195,7 +195,7 @@ sliced_tape_corrupted(SlicedTape *tape)
 	ereport(ERROR,
 			errcode(ERRCODE_DATA_CORRUPTED),
 			errmsg("temporary file \"%s\" is corrupted at byte %lld", FilePathName(tape->file),
-				   (long long) tape->at));
+				   (long long) tape->begin));
 }
 
 void

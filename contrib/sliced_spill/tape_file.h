@@ -123,7 +123,8 @@ typedef struct SlicedTape
 	uint32		used;
 	uint32		row_len;		/* of all rows in the block; 0: they differ */
 	uint32		next;			/* offset of the next row in the block */
-	off_t		at;				/* offset of the next block in the file */
+	off_t		begin;			/* where the block that is being read begins in the file */
+	off_t		at;				/* where the next bytes to be read are */
 	bool		has_header;		/* that block's header is in 'header' */
 	SlicedBlockHeader header;
 } SlicedTape;

@@ -173,6 +173,21 @@ SET work_mem = '256kB';
 EXECUTE with_ours;
 SET work_mem = '64kB';
 
+-- partitions are split into no more than memory has blocks for, however wrong the planner was
+CREATE FUNCTION seen(k int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF k % 100 = 0 THEN
+        PERFORM set_config('spill.peak', greatest(current_setting('spill.peak')::int,
+            (SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name = 'sliced partitions'))::text, false);
+    END IF;
+    RETURN k;
+END $$;
+CREATE FUNCTION more_than_expected() RETURNS SETOF int LANGUAGE sql ROWS 3000 AS 'SELECT generate_series(1, 300000)';
+SET spill.peak = 0;
+SET sliced.temp_file_compression = lz4;
+SELECT count(*) FROM generate_series(1, 20000) o JOIN (SELECT k, repeat(md5(k::text), 4) AS w FROM more_than_expected() k OFFSET 0) i ON o = seen(i.k) WHERE w > '';
+SELECT current_setting('spill.peak')::int < 256 * 1024 AS enough;
+
 -- runs of long rows: as many are merged at a time as memory has room for a row of each
 CREATE TABLE long_rows AS SELECT i, i * 7919 % 97 AS k, (SELECT string_agg(md5((i * 100000 + j)::text), '') FROM generate_series(1, 15000) j) AS w FROM generate_series(1, 60) i;
 SET work_mem = '1MB';
