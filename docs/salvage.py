@@ -26,7 +26,7 @@ BYTES, NEXT, RUN, LIST = 0, 1, 2, 3      # items of nodes
 HAS_DICTIONARY = 0x80
 
 # 'root' is a node, of a head that has one; behind what it names the value goes on at 'own'.
-Row = collections.namedtuple("Row", "kind codec parts rawlen storedlen root own payload")
+Row = collections.namedtuple("Row", "kind codec continuations rawlen storedlen root own payload")
 
 
 def psql(*statements, given=None):
@@ -93,7 +93,7 @@ def read_row(data):
     if kind == TAIL:
         payload = data[8:len(data.rstrip(b"\0")) - 5]
         return Row(SLICE, 0, 0, len(payload), len(payload), b"", 0, payload)
-    codec, parts, rawlen, storedlen, _followers = struct.unpack_from("=BHIII", data, 5)
+    codec, continuations, rawlen, storedlen, _followers = struct.unpack_from("=BHIII", data, 5)
     root, own, at = b"", 0, 20
     if kind == HEAD:
         flags, size, _ascii, own = struct.unpack_from("=HHII", data, 20)
@@ -101,7 +101,7 @@ def read_row(data):
             raise ValueError(f"flags {flags} are unknown")
         at = 32 + size
         root = data[32:at]
-    return Row(kind, codec, parts, rawlen, storedlen, root, own, data[at:])
+    return Row(kind, codec, continuations, rawlen, storedlen, root, own, data[at:])
 
 
 def read_rows(toast, objid, rows):
@@ -118,7 +118,7 @@ def read_rows(toast, objid, rows):
 def slice_bytes(rows, seq, value):
     """The raw bytes of the slice whose first row has this number; 'value' gives those of a dictionary."""
     row = rows[seq]
-    data = row.payload + b"".join(rows[max(seq, 0) + i].payload for i in range(1, row.parts + 1))
+    data = row.payload + b"".join(rows[max(seq, 0) + i].payload for i in range(1, row.continuations + 1))
     dictionary = b""
     if row.codec & HAS_DICTIONARY:
         dictionary = value(struct.unpack_from("=I", data)[0])

@@ -18,12 +18,12 @@
 /* ---- plans ---- */
 
 static const CustomScanMethods passes_plan;
-static const CustomScanMethods part_plan;
+static const CustomScanMethods side_plan;
 
 static Plan *
-part_above(Plan *plan, bool is_inner, List *keys, const HashJoin *join)
+side_above(Plan *plan, bool is_inner, List *keys, const HashJoin *join)
 {
-	CustomScan *node = sliced_node_above(plan, &part_plan, join->join.plan.plan_node_id, is_inner);
+	CustomScan *node = sliced_node_above(plan, &side_plan, join->join.plan.plan_node_id, is_inner);
 
 	/* core's own list: what another hook changes in its expressions holds for both nodes */
 	node->custom_exprs = keys;
@@ -40,8 +40,8 @@ sliced_spill_join(HashJoin *join)
 	CustomScan *above;
 	double		fits = get_hash_memory_limit() / 4 / (inner->plan_width + SLICED_ROW_MEMORY(SizeofMinimalTupleHeader));
 
-	outerPlan(join) = part_above(outerPlan(join), false, join->hashkeys, join);
-	outerPlan(hash) = part_above(inner, true, hash->hashkeys, join);
+	outerPlan(join) = side_above(outerPlan(join), false, join->hashkeys, join);
+	outerPlan(hash) = side_above(inner, true, hash->hashkeys, join);
 	/* core sizes its table by the rows that it is given at once */
 	outerPlan(hash)->plan_rows = Max(Min(inner->plan_rows, fits), 1);
 	above = sliced_node_above(&join->join.plan, &passes_plan, join->join.plan.plan_node_id, 2);
@@ -60,10 +60,10 @@ sliced_spill_join(HashJoin *join)
 /* ---- below the join ---- */
 
 static void
-init_keys(SlicedPart *part, List *exprs, List *operators, List *collations)
+init_keys(SlicedJoinSide *side, List *exprs, List *operators, List *collations)
 {
-	SlicedKeys *keys = &part->keys;
-	PlanState  *ps = &part->css.ss.ps;
+	SlicedKeys *keys = &side->keys;
+	PlanState  *ps = &side->css.ss.ps;
 
 	keys->n = list_length(exprs);
 	keys->values = palloc(keys->n * sizeof(ExprState *));
@@ -82,7 +82,7 @@ init_keys(SlicedPart *part, List *exprs, List *operators, List *collations)
 
 		if (!get_op_hash_functions(operator, &left, &right))
 			elog(ERROR, "could not find hash function for hash operator %u", operator);
-		fmgr_info(part->is_inner ? right : left, &keys->functions[i]);
+		fmgr_info(side->is_inner ? right : left, &keys->functions[i]);
 		keys->collations[i] = list_nth_oid(collations, i);
 		keys->strict[i] = op_strict(operator);
 		keys->values[i] = ExecInitExpr(list_nth(exprs, i), ps);
@@ -91,13 +91,13 @@ init_keys(SlicedPart *part, List *exprs, List *operators, List *collations)
 
 /* Core calls this directly, not through the custom scan. */
 static TupleTableSlot *
-part_next(PlanState *node)
+side_next(PlanState *node)
 {
-	SlicedPart *part = (SlicedPart *) node;
-	SlicedPasses *p = part->passes;
+	SlicedJoinSide *side = (SlicedJoinSide *) node;
+	SlicedPasses *p = side->passes;
 	TupleTableSlot *slot;
 
-	if (part->is_inner)
+	if (side->is_inner)
 		return sliced_inner_next(p);
 	slot = sliced_outer_next(p);
 	/* all is in memory: core reads the side without us from its next row on */
@@ -107,36 +107,36 @@ part_next(PlanState *node)
 }
 
 static TupleTableSlot *
-part_exec(CustomScanState *node)
+side_exec(CustomScanState *node)
 {
-	return part_next(&node->ss.ps);
+	return side_next(&node->ss.ps);
 }
 
 static void
-part_begin(CustomScanState *node, EState *estate, int eflags)
+side_begin(CustomScanState *node, EState *estate, int eflags)
 {
-	SlicedPart *part = (SlicedPart *) node;
+	SlicedJoinSide *side = (SlicedJoinSide *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 	List	   *private = plan->custom_private;
 
-	part->is_inner = linitial_int(linitial(private));
+	side->is_inner = linitial_int(linitial(private));
 	outerPlanState(node) = ExecInitNode(outerPlan(plan), estate, eflags);
-	part->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)), &TTSOpsMinimalTuple);
-	init_keys(part, plan->custom_exprs, lsecond(private), lthird(private));
+	side->slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(outerPlanState(node)), &TTSOpsMinimalTuple);
+	init_keys(side, plan->custom_exprs, lsecond(private), lthird(private));
 	/* the node above must not rely on one kind of slots */
 	sliced_any_slots(node);
-	node->ss.ps.ExecProcNode = part_next;
+	node->ss.ps.ExecProcNode = side_next;
 }
 
 static void
-part_rescan(CustomScanState *node)
+side_rescan(CustomScanState *node)
 {
-	SlicedPart *part = (SlicedPart *) node;
-	SlicedPasses *p = part->passes;
+	SlicedJoinSide *side = (SlicedJoinSide *) node;
+	SlicedPasses *p = side->passes;
 
 	if (p->is_switching)
 		return;
-	if (part->is_inner)
+	if (side->is_inner)
 		sliced_passes_reset(p);
 	p->outer_is_done = false;
 	p->first_row = NULL;
@@ -145,27 +145,27 @@ part_rescan(CustomScanState *node)
 }
 
 static void
-part_end(CustomScanState *node)
+side_end(CustomScanState *node)
 {
 	ExecEndNode(outerPlanState(node));
 }
 
-static const CustomExecMethods part_run = {
-	.CustomName = "SlicedPart",
-	.BeginCustomScan = part_begin,
-	.ExecCustomScan = part_exec,
-	.EndCustomScan = part_end,
-	.ReScanCustomScan = part_rescan
+static const CustomExecMethods side_run = {
+	.CustomName = "SlicedJoinSide",
+	.BeginCustomScan = side_begin,
+	.ExecCustomScan = side_exec,
+	.EndCustomScan = side_end,
+	.ReScanCustomScan = side_rescan
 };
 
 static Node *
-part_create(CustomScan *plan)
+side_create(CustomScan *plan)
 {
-	SlicedPart *part = palloc0(sizeof(SlicedPart));
+	SlicedJoinSide *side = palloc0(sizeof(SlicedJoinSide));
 
-	NodeSetTag(part, T_CustomScanState);
-	part->css.methods = &part_run;
-	return (Node *) part;
+	NodeSetTag(side, T_CustomScanState);
+	side->css.methods = &side_run;
+	return (Node *) side;
 }
 
 /* ---- above the join ---- */
@@ -182,8 +182,8 @@ passes_begin(CustomScanState *node, EState *estate, int eflags)
 	outerPlanState(node) = ExecInitNode(outerPlan(node->ss.ps.plan), estate, eflags);
 	p->join = castNode(HashJoinState, outerPlanState(node));
 	p->hash = castNode(HashState, innerPlanState(p->join));
-	p->outer = (SlicedPart *) outerPlanState(p->join);
-	p->inner = (SlicedPart *) outerPlanState(p->hash);
+	p->outer = (SlicedJoinSide *) outerPlanState(p->join);
+	p->inner = (SlicedJoinSide *) outerPlanState(p->hash);
 	p->outer->passes = p->inner->passes = p;
 	p->outer_side = outerPlanState(&p->outer->css.ss.ps);
 	p->inner_side = outerPlanState(&p->inner->css.ss.ps);
@@ -366,11 +366,11 @@ passes_create(CustomScan *plan)
 /* ---- names ---- */
 
 static const CustomScanMethods passes_plan = {"Sliced Spill", passes_create};
-static const CustomScanMethods part_plan = {"Sliced Partitions", part_create};
+static const CustomScanMethods side_plan = {"Sliced Partitions", side_create};
 
 void
 sliced_spill_join_init(void)
 {
 	RegisterCustomScanMethods(&passes_plan);
-	RegisterCustomScanMethods(&part_plan);
+	RegisterCustomScanMethods(&side_plan);
 }

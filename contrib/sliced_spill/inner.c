@@ -428,7 +428,7 @@ static void
 take_back(SlicedPasses *p)
 {
 	HashJoinTable table = p->hash->hashtable;
-	PlanState  *part = &p->inner->css.ss.ps;
+	PlanState  *side = &p->inner->css.ss.ps;
 	HashMemoryChunk chunk;
 	Size		freed = 0;
 	Size		at;
@@ -447,7 +447,7 @@ take_back(SlicedPasses *p)
 
 			at += MAXALIGN(HJTUPLE_OVERHEAD + row->t_len);
 			place_row(p, ExecStoreMinimalTuple(row, p->inner->slot, false));
-			count_less(part);
+			count_less(side);
 		}
 		table->chunks = chunk->next.unshared;
 		freed += chunk->maxlen;

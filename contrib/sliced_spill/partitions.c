@@ -27,10 +27,10 @@
 /* ---- keys ---- */
 
 bool
-sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash)
+sliced_row_hash(SlicedJoinSide *side, TupleTableSlot *slot, uint32 *hash)
 {
-	ExprContext *econtext = part->css.ss.ps.ps_ExprContext;
-	const SlicedKeys *keys = &part->keys;
+	ExprContext *econtext = side->css.ss.ps.ps_ExprContext;
+	const SlicedKeys *keys = &side->keys;
 	MemoryContext old;
 	uint32		result = 0;
 	bool		matches = true;
@@ -59,9 +59,9 @@ sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash)
 /* ---- rows of a pass ---- */
 
 static TupleTableSlot *
-row_in_slot(SlicedPart *part, MinimalTuple row)
+row_in_slot(SlicedJoinSide *side, MinimalTuple row)
 {
-	return row == NULL ? ExecClearTuple(part->slot) : ExecStoreMinimalTuple(row, part->slot, false);
+	return row == NULL ? ExecClearTuple(side->slot) : ExecStoreMinimalTuple(row, side->slot, false);
 }
 
 TupleTableSlot *
@@ -194,7 +194,7 @@ is_of_use(const SlicedPasses *p, const SlicedPartition *partition)
 }
 
 static void
-split_side(SlicedPart *part, SlicedTape *from, SlicedPartition **to, int n, int depth)
+split_side(SlicedJoinSide *side, SlicedTape *from, SlicedPartition **to, int n, int depth)
 {
 	MinimalTuple row;
 
@@ -204,15 +204,15 @@ split_side(SlicedPart *part, SlicedTape *from, SlicedPartition **to, int n, int 
 		uint32		hash;
 
 		CHECK_FOR_INTERRUPTS();
-		ExecStoreMinimalTuple(row, part->slot, false);
-		if (!sliced_row_hash(part, part->slot, &hash))
-			hash = part->is_inner ? (uint32) from->at : 0;
+		ExecStoreMinimalTuple(row, side->slot, false);
+		if (!sliced_row_hash(side, side->slot, &hash))
+			hash = side->is_inner ? (uint32) from->at : 0;
 		partition = to[sliced_partition_of(hash, n, depth)];
-		sliced_tape_put(part->is_inner ? &partition->inner : &partition->outer, row, 0);
+		sliced_tape_put(side->is_inner ? &partition->inner : &partition->outer, row, 0);
 	}
-	ExecClearTuple(part->slot);
+	ExecClearTuple(side->slot);
 	for (int i = 0; i < n; i++)
-		sliced_tape_finish(part->is_inner ? &to[i]->inner : &to[i]->outer);
+		sliced_tape_finish(side->is_inner ? &to[i]->inner : &to[i]->outer);
 }
 
 /* Replace the partition, the first in the queue, by smaller ones. */

@@ -27,14 +27,14 @@ typedef struct SlicedKeys
 } SlicedKeys;
 
 /* A node below the join. */
-typedef struct SlicedPart
+typedef struct SlicedJoinSide
 {
 	CustomScanState css;
 	struct SlicedPasses *passes;
 	bool		is_inner;
 	SlicedKeys	keys;
 	TupleTableSlot *slot;		/* for rows from memory and tapes */
-} SlicedPart;
+} SlicedJoinSide;
 
 /* The rows of one partition, both sides, on tape. */
 typedef struct SlicedPartition
@@ -49,14 +49,14 @@ typedef struct SlicedPartition
 typedef struct SlicedSides SlicedSides;
 
 /* What processes have written, for EXPLAIN. */
-typedef struct SlicedShares
+typedef struct SlicedWork
 {
 	int			splits;
 	uint64		rows;
 	uint64		raw;
 	uint64		stored;
 	uint64		filtered;
-} SlicedShares;
+} SlicedWork;
 
 /* Rows in memory, in chunks. */
 typedef struct SlicedChunk
@@ -73,8 +73,8 @@ typedef struct SlicedPasses
 	CustomScanState css;
 	HashJoinState *join;
 	HashState  *hash;
-	SlicedPart *inner;
-	SlicedPart *outer;
+	SlicedJoinSide *inner;
+	SlicedJoinSide *outer;
 	PlanState  *outer_side;		/* the nodes below them */
 	PlanState  *inner_side;
 	bool		drops_outer;	/* outer rows without a match are not needed */
@@ -143,7 +143,7 @@ typedef struct SlicedPasses
 	int			max_partitions;
 	int			max_resident;
 	int			splits;
-	SlicedShares others;		/* of other processes */
+	SlicedWork	others;		/* of other processes */
 } SlicedPasses;
 
 /*
@@ -167,7 +167,7 @@ sliced_partitions_most(const SlicedPasses *passes, int limit)
 }
 
 /* Hash the row's keys; false if it has no keys that could match. */
-extern bool sliced_row_hash(SlicedPart *part, TupleTableSlot *slot, uint32 *hash);
+extern bool sliced_row_hash(SlicedJoinSide *side, TupleTableSlot *slot, uint32 *hash);
 
 /* The partition of rows with this hash. */
 static inline int

@@ -47,21 +47,21 @@ struct SlicedSides
 	pg_atomic_uint32 next;		/* partition to be taken */
 	pg_atomic_uint32 done;		/* partitions that have been joined */
 	slock_t		mutex;			/* of 'workers' */
-	SlicedShares workers;
-	SlicedTapePart parts[FLEXIBLE_ARRAY_MEMBER];	/* by partition, side, process */
+	SlicedWork	workers;
+	SlicedTapeShare shares[FLEXIBLE_ARRAY_MEMBER];	/* by partition, side, process */
 };
 
-static SlicedTapePart *
-parts_at(SlicedSides *s, int partition, bool inner)
+static SlicedTapeShare *
+shares_at(SlicedSides *s, int partition, bool inner)
 {
-	return &s->parts[(2 * partition + !inner) * s->nprocesses];
+	return &s->shares[(2 * partition + !inner) * s->nprocesses];
 }
 
 static Size
 filter_offset(const SlicedSides *s)
 {
-	return MAXALIGN(offsetof(SlicedSides, parts) +
-					2 * (Size) s->npartitions * s->nprocesses * sizeof(SlicedTapePart));
+	return MAXALIGN(offsetof(SlicedSides, shares) +
+					2 * (Size) s->npartitions * s->nprocesses * sizeof(SlicedTapeShare));
 }
 
 static void
@@ -94,7 +94,7 @@ sliced_sides_begin_anew(SlicedSides *s)
 	BarrierInit(&s->barrier, 0);
 	pg_atomic_write_u32(&s->next, 0);
 	pg_atomic_write_u32(&s->done, 0);
-	memset(s->parts, 0, filter_offset(s) - offsetof(SlicedSides, parts) + s->nwords * sizeof(uint64));
+	memset(s->shares, 0, filter_offset(s) - offsetof(SlicedSides, shares) + s->nwords * sizeof(uint64));
 }
 
 void
@@ -103,7 +103,7 @@ sliced_sides_init(SlicedPasses *p, SlicedSides *s, ParallelContext *context)
 	/* without shared memory there are no workers */
 	if (context->seg == NULL)
 		return;
-	memset(s, 0, offsetof(SlicedSides, parts));
+	memset(s, 0, offsetof(SlicedSides, shares));
 	measure(p, context->nworkers, s);
 	SharedFileSetInit(&s->files, context->seg);
 	s->segment = dsm_segment_handle(context->seg);
@@ -122,7 +122,7 @@ sliced_sides_attach(SlicedPasses *p, SlicedSides *s)
 }
 
 static void
-add_shares(SlicedShares *to, const SlicedShares *from)
+add_work(SlicedWork *to, const SlicedWork *from)
 {
 	to->splits += from->splits;
 	to->rows += from->rows;
@@ -135,15 +135,15 @@ void
 sliced_sides_end(SlicedPasses *p)
 {
 	SlicedSides *s = p->sides;
-	SlicedShares own = {p->splits, p->tapes.rows, p->tapes.raw, p->tapes.stored, p->tapes.filtered};
+	SlicedWork own = {p->splits, p->tapes.rows, p->tapes.raw, p->tapes.stored, p->tapes.filtered};
 
 	if (s == NULL)
 		return;
 	SpinLockAcquire(&s->mutex);
 	if (IsParallelWorker())
-		add_shares(&s->workers, &own);
+		add_work(&s->workers, &own);
 	else
-		add_shares(&p->others, &s->workers);
+		add_work(&p->others, &s->workers);
 	SpinLockRelease(&s->mutex);
 	/* the leader may have taken no part */
 	if (p->others.rows > 0)
@@ -207,7 +207,7 @@ write_side(SlicedPasses *p, bool inner)
 
 	for (int i = 0; i < s->npartitions; i++)
 		sliced_tape_share(&tapes[i], &p->tapes, &s->files.fs,
-						  parts_at(s, i, inner) + process - s->parts);
+						  shares_at(s, i, inner) + process - s->shares);
 	while ((slot = sliced_next_row(side)) != NULL)
 	{
 		int			partition = inner ? place_inner(p, slot) : place_outer(p, slot);
@@ -217,7 +217,7 @@ write_side(SlicedPasses *p, bool inner)
 			sliced_tape_put_slot(&tapes[partition], slot, 0);
 	}
 	for (int i = 0; i < s->npartitions; i++)
-		sliced_tape_hand_over(&tapes[i], parts_at(s, i, inner) + process);
+		sliced_tape_hand_over(&tapes[i], shares_at(s, i, inner) + process);
 	MemoryContextDelete(mcxt);
 }
 
@@ -226,7 +226,7 @@ inner_is_empty(SlicedSides *s)
 {
 	for (int i = 0; i < s->npartitions; i++)
 		for (int process = 0; process < s->nprocesses; process++)
-			if (parts_at(s, i, true)[process].rows > 0)
+			if (shares_at(s, i, true)[process].rows > 0)
 				return false;
 	return true;
 }
@@ -253,10 +253,10 @@ take_partition(SlicedPasses *p)
 	if (!p->has_taken)
 		return false;
 	partition = sliced_add_partition(p);
-	sliced_tape_take(&partition->inner, &p->tapes, &s->files.fs, parts_at(s, i, true) - s->parts,
-					 parts_at(s, i, true), s->nprocesses);
-	sliced_tape_take(&partition->outer, &p->tapes, &s->files.fs, parts_at(s, i, false) - s->parts,
-					 parts_at(s, i, false), s->nprocesses);
+	sliced_tape_take(&partition->inner, &p->tapes, &s->files.fs, shares_at(s, i, true) - s->shares,
+					 shares_at(s, i, true), s->nprocesses);
+	sliced_tape_take(&partition->outer, &p->tapes, &s->files.fs, shares_at(s, i, false) - s->shares,
+					 shares_at(s, i, false), s->nprocesses);
 	return true;
 }
 

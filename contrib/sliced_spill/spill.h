@@ -7,8 +7,8 @@
  * anew for each part of the rows, and a node below each side, which gives it that
  * part, so that it never has more than fits:
  *
- *	  passes -> HashJoin -> part -> outer side		groups -> Agg -> input -> its rows
- *				   Hash -> part -> inner side		sorted -> Sort -> runs -> its rows
+ *	  passes -> HashJoin -> side -> outer side		groups -> Agg -> input -> its rows
+ *				   Hash -> side -> inner side		sorted -> Sort -> runs -> its rows
  *
  * A join (hash_join.c) gets inner rows as they come.  When its table is full we take
  * them back, and rows of both sides go to partitions by a hash of their keys.  Some

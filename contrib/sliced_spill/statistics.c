@@ -97,22 +97,22 @@ get_table(void)
 }
 
 /*
- * The database's place, or the one that it may take: a free one, or the one that was
+ * The database's entry, or the one that it may take: a free one, or the one that was
  * used least lately.  The caller has the lock.
  */
 static Database *
-place_of(Table *table, Oid database)
+entry_of(Table *table, Oid database)
 {
 	Database   *oldest = &table->databases[0];
 
 	for (int i = 0; i < SLICED_COUNTED_DATABASES; i++)
 	{
-		Database   *place = &table->databases[i];
+		Database   *entry = &table->databases[i];
 
-		if (place->database == database)
-			return place;
-		if (place->used < oldest->used)
-			oldest = place;
+		if (entry->database == database)
+			return entry;
+		if (entry->used < oldest->used)
+			oldest = entry;
 	}
 	return oldest;
 }
@@ -122,21 +122,21 @@ sliced_spill_count(SlicedSpiller kind, const uint64 *counts)
 {
 	Table	   *table = get_table();
 	TimestampTz now = GetCurrentTimestamp();
-	Database   *place;
+	Database   *entry;
 
 	if (table == NULL)
 		return;
 	SpinLockAcquire(&table->lock);
-	place = place_of(table, MyDatabaseId);
-	if (place->database != MyDatabaseId)
+	entry = entry_of(table, MyDatabaseId);
+	if (entry->database != MyDatabaseId)
 	{
-		memset(place, 0, sizeof(Database));
-		place->database = MyDatabaseId;
-		place->since = now;
+		memset(entry, 0, sizeof(Database));
+		entry->database = MyDatabaseId;
+		entry->since = now;
 	}
-	place->used = now;
+	entry->used = now;
 	for (int i = 0; i < SLICED_N_SPILL_COUNTERS; i++)
-		place->counts[kind][i] += counts[i];
+		entry->counts[kind][i] += counts[i];
 	SpinLockRelease(&table->lock);
 }
 
@@ -169,7 +169,7 @@ sliced_spill_stat_temp_files(PG_FUNCTION_ARGS)
 	if (table != NULL)
 	{
 		SpinLockAcquire(&table->lock);
-		own = *place_of(table, MyDatabaseId);
+		own = *entry_of(table, MyDatabaseId);
 		SpinLockRelease(&table->lock);
 	}
 	for (int kind = 0; own.database == MyDatabaseId && kind < SLICED_N_SPILLERS; kind++)
@@ -204,12 +204,12 @@ sliced_spill_stat_reset(PG_FUNCTION_ARGS)
 
 	if (table != NULL)
 	{
-		Database   *place;
+		Database   *entry;
 
 		SpinLockAcquire(&table->lock);
-		place = place_of(table, MyDatabaseId);
-		if (place->database == MyDatabaseId)
-			memset(place, 0, sizeof(Database));
+		entry = entry_of(table, MyDatabaseId);
+		if (entry->database == MyDatabaseId)
+			memset(entry, 0, sizeof(Database));
 		SpinLockRelease(&table->lock);
 	}
 	PG_RETURN_VOID();

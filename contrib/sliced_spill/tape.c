@@ -280,12 +280,12 @@ write_block(SlicedTape *tape)
 	if (stored == 0)
 		tapes->raw_as_is += stored = tape->used;
 	header->stored = stored;
-	header->before = tape->part.last;
-	header->before_stored = tape->part.last_stored;
-	tape->part.last = sliced_tape_take_room(tape, HEADER + stored, &header->within);
-	tape->part.last_stored = stored;
-	header->checksum = block_checksum(tape, header, tape->part.last);
-	sliced_tape_write(tape, tape->part.last, bytes, HEADER + stored);
+	header->before = tape->share.last;
+	header->before_stored = tape->share.last_stored;
+	tape->share.last = sliced_tape_take_room(tape, HEADER + stored, &header->within);
+	tape->share.last_stored = stored;
+	header->checksum = block_checksum(tape, header, tape->share.last);
+	sliced_tape_write(tape, tape->share.last, bytes, HEADER + stored);
 	tapes->saved += tape->used - stored;
 	tapes->raw += tape->used;
 	tapes->stored += HEADER + stored;
@@ -439,11 +439,11 @@ read_last(SlicedTape *tape)
 {
 	SlicedTapes *tapes = tape->tapes;
 	SlicedBlockHeader *header;
-	uint32		stored = tape->part.last_stored;
+	uint32		stored = tape->share.last_stored;
 
 	need_room(tapes, &tapes->stored_bytes, &tapes->stored_room, HEADER + (Size) stored + HEADER);
 	header = (SlicedBlockHeader *) tapes->stored_bytes;
-	tape->begin = tape->at = tape->part.last;
+	tape->begin = tape->at = tape->share.last;
 	sliced_tape_read(tape, tapes->stored_bytes, HEADER + (Size) stored);
 	if (header->stored != stored || block_checksum(tape, header, tape->begin) != header->checksum)
 		sliced_tape_corrupted(tape);
@@ -454,8 +454,8 @@ read_last(SlicedTape *tape)
 		sliced_tape_prefetch(tape, tape->extent, header->within);
 	}
 	tape->header = *header;
-	tape->part.last = header->before;
-	tape->part.last_stored = header->before_stored;
+	tape->share.last = header->before;
+	tape->share.last_stored = header->before_stored;
 }
 
 /* Exchange the tape's block and the bytes that were read. */
@@ -528,11 +528,11 @@ read_block(SlicedTape *tape)
 	tape->next = 0;
 }
 
-/* True if the part that is being read has more blocks. */
+/* True if the share that is being read has more blocks. */
 static bool
 has_blocks(const SlicedTape *tape)
 {
-	return tape->set != NULL ? tape->file != 0 && tape->part.last_stored > 0 : tape->at < tape->end;
+	return tape->set != NULL ? tape->file != 0 && tape->share.last_stored > 0 : tape->at < tape->end;
 }
 
 MinimalTuple
@@ -542,7 +542,7 @@ sliced_tape_get(SlicedTape *tape)
 
 	if (tape->next == tape->used)
 	{
-		if (!has_blocks(tape) && !sliced_tape_next_part(tape))
+		if (!has_blocks(tape) && !sliced_tape_next_share(tape))
 			return NULL;
 		read_block(tape);
 	}
@@ -574,12 +574,12 @@ sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 num
 }
 
 void
-sliced_tape_hand_over(SlicedTape *tape, SlicedTapePart *part)
+sliced_tape_hand_over(SlicedTape *tape, SlicedTapeShare *share)
 {
 	sliced_tape_finish(tape);
-	*part = tape->part;
-	part->rows = tape->rows;
-	part->memory = tape->memory;
+	*share = tape->share;
+	share->rows = tape->rows;
+	share->memory = tape->memory;
 	sliced_tape_free(tape);
 }
 
@@ -593,15 +593,15 @@ sliced_tapes_end_sharing(SlicedTapes *tapes)
 
 void
 sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
-				 const SlicedTapePart *parts, uint32 nparts)
+				 const SlicedTapeShare *shares, uint32 nshares)
 {
 	sliced_tape_share(tape, tapes, set, first);
 	tape->first = first;
-	tape->parts = parts;
-	tape->nparts = nparts;
-	for (uint32 i = 0; i < nparts; i++)
+	tape->shares = shares;
+	tape->nshares = nshares;
+	for (uint32 i = 0; i < nshares; i++)
 	{
-		tape->rows += parts[i].rows;
-		tape->memory += parts[i].memory;
+		tape->rows += shares[i].rows;
+		tape->memory += shares[i].memory;
 	}
 }

@@ -3,7 +3,7 @@
  *	  Rows in a temporary file.  A tape is written once from beginning to end, in
  *	  compressed blocks, and read once.
  *
- * Each worker of a parallel plan may write a part of a tape, which one process reads
+ * Each worker of a parallel plan may write a share of a tape, which one process reads
  * as a whole.
  *
  * Files are core's (storage/fd.c), so temp_tablespaces, temp_file_limit,
@@ -73,13 +73,13 @@ extern void sliced_tape_free(SlicedTape *tape);
 extern void sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 number);
 
 /* Finish the tape and hand it over to the other processes. */
-extern void sliced_tape_hand_over(SlicedTape *tape, SlicedTapePart *part);
+extern void sliced_tape_hand_over(SlicedTape *tape, SlicedTapeShare *share);
 
 /* All tapes have been handed over. */
 extern void sliced_tapes_end_sharing(SlicedTapes *tapes);
 
 /* Begin to read all that was handed over, of tapes numbered from 'first'. */
 extern void sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
-							 const SlicedTapePart *parts, uint32 nparts);
+							 const SlicedTapeShare *shares, uint32 nshares);
 
 #endif

@@ -86,21 +86,21 @@ sliced_tape_close(SlicedTape *tape)
 }
 
 bool
-sliced_tape_next_part(SlicedTape *tape)
+sliced_tape_next_share(SlicedTape *tape)
 {
 	ResourceOwner old = CurrentResourceOwner;
 	FileName	name;
 
 	sliced_tape_close(tape);
-	while (tape->next_part < tape->nparts && tape->parts[tape->next_part].last_stored == 0)
-		tape->next_part++;
-	if (tape->next_part >= tape->nparts)
+	while (tape->next_share < tape->nshares && tape->shares[tape->next_share].last_stored == 0)
+		tape->next_share++;
+	if (tape->next_share >= tape->nshares)
 		return false;
-	tape->part = tape->parts[tape->next_part];
+	tape->share = tape->shares[tape->next_share];
 	tape->extent = 0;
-	tape->number = tape->first + tape->next_part;
+	tape->number = tape->first + tape->next_share;
 	CurrentResourceOwner = tape->tapes->owner;
-	name = name_of(tape->set, tape->next_part++);
+	name = name_of(tape->set, tape->next_share++);
 	tape->file = FileSetOpen(tape->set, name.text, O_RDONLY);
 	CurrentResourceOwner = old;
 	if (tape->file <= 0)

@@ -71,7 +71,7 @@ typedef struct SlicedTapes
 /* In front of a block. */
 typedef struct SlicedBlockHeader
 {
-	/* of a shared tape: the block before it, as in SlicedTapePart */
+	/* of a shared tape: the block before it, as in SlicedTapeShare */
 	uint64		before;
 	uint32		before_stored;
 	uint32		within;			/* bytes of its extent before this block */
@@ -90,13 +90,13 @@ typedef struct SlicedBlockHeader
  * block of a tape says where the one before it is, and they are read from last to
  * first.  A tape takes room for its blocks by the extent, so that they lie together.
  */
-typedef struct SlicedTapePart
+typedef struct SlicedTapeShare
 {
 	uint64		last;			/* where its last block begins */
 	uint32		last_stored;	/* bytes of that block without its header; 0: no block */
 	uint64		rows;
 	uint64		memory;
-} SlicedTapePart;
+} SlicedTapeShare;
 
 typedef struct SlicedTape
 {
@@ -104,15 +104,15 @@ typedef struct SlicedTape
 	File		file;			/* 0: the tape is empty */
 	uint32		number;			/* a file may have been another tape's before */
 	FileSet    *set;			/* it is shared: has the processes' files, by their numbers */
-	SlicedTapePart part;		/* being written, or read */
+	SlicedTapeShare share;		/* being written, or read */
 	bool		is_ending;		/* the last block is being written */
 	uint64		extent;			/* where the last extent begins that was taken, or read ahead */
 	uint32		extent_used;
 	uint32		extent_size;
-	const SlicedTapePart *parts;	/* all that was written */
-	uint32		nparts;
-	uint32		first;			/* number of the tape that was the first part */
-	uint32		next_part;		/* to be read, of the process with this number */
+	const SlicedTapeShare *shares;	/* all that was written */
+	uint32		nshares;
+	uint32		first;			/* number of the tape that was the first share */
+	uint32		next_share;		/* to be read, of the process with this number */
 	off_t		end;
 	uint64		rows;
 	uint64		memory;			/* bytes that rows take in a hash table */
@@ -160,8 +160,8 @@ extern void sliced_tape_read(SlicedTape *tape, char *bytes, Size len);
 /* Fail: we read something else than we wrote. */
 pg_noreturn extern void sliced_tape_corrupted(SlicedTape *tape);
 
-/* Turn to the next part that is not empty, if the tape is shared; false if there is none. */
-extern bool sliced_tape_next_part(SlicedTape *tape);
+/* Turn to the next share that is not empty, if the tape is shared; false if there is none. */
+extern bool sliced_tape_next_share(SlicedTape *tape);
 
 extern void sliced_tape_close(SlicedTape *tape);
 

@@ -50,7 +50,7 @@ sliced_counters_flush(void)
 }
 
 /*
- * Where to book.  If all places are in use and cannot be shared, the last one is for
+ * Where to book.  If all entries are in use and cannot be shared, the last one is for
  * everything else.
  */
 static SlicedBooked *

@@ -99,7 +99,7 @@ sliced_row_encode(char *dst, uint32 objid, int32 seq, const SlicedRow *row)
 	SlicedRowHeader header = {
 		.kind = (SLICED_FORMAT_VERSION << 4) | row->kind,
 		.codec = row->codec | (row->has_dictionary ? SLICED_ROW_HAS_DICTIONARY : 0),
-		.parts = row->parts,
+		.continuations = row->continuations,
 		.rawlen = row->rawlen,
 		.storedlen = row->storedlen,
 		.followers = row->followers
@@ -142,7 +142,7 @@ row_check(const SlicedRow *row, int32 seq)
 	if (codec == NULL || (row->has_dictionary && !codec->has_dictionaries))
 		return SLICED_CODEC_UNKNOWN;
 	if (row->rawlen > SLICED_SLICE_MAX || row->storedlen > row->rawlen ||
-		row->parts > row->rawlen)
+		row->continuations > row->rawlen)
 		return SLICED_SLICE_LENGTH_IMPOSSIBLE;
 	if ((row->codec == SLICED_CODEC_NONE) != (row->storedlen == row->rawlen))
 		return SLICED_CODEC_AND_LENGTH_DISAGREE;
@@ -156,7 +156,7 @@ row_check(const SlicedRow *row, int32 seq)
 		case SLICED_ROW_HEAD:
 			if (seq != SLICED_HEAD_SEQ)
 				return SLICED_HEAD_MISPLACED;
-			if (row->root_size > 0 ? row->rawlen > 0 || row->parts > 0 ||
+			if (row->root_size > 0 ? row->rawlen > 0 || row->continuations > 0 ||
 				row->own < SLICED_OWN_START || row->own > INT_MAX : row->own > 0)
 				return SLICED_NODE_IMPOSSIBLE;
 			break;
@@ -166,21 +166,21 @@ row_check(const SlicedRow *row, int32 seq)
 				return SLICED_SLICE_MISPLACED;
 			break;
 		case SLICED_ROW_CONTINUATION:
-			if (row->parts == 0 || row->parts > seq)
+			if (row->continuations == 0 || row->continuations > seq)
 				return SLICED_CONTINUATION_MISPLACED;
 			return row->payload_len < row->storedlen ? SLICED_SOUND : SLICED_CONTINUATION_TOO_LONG;
 		case SLICED_ROW_NODE:
-			if (row->codec != SLICED_CODEC_NONE || row->parts > 0)
+			if (row->codec != SLICED_CODEC_NONE || row->continuations > 0)
 				return SLICED_NODE_IMPOSSIBLE;
 			if (seq >= SLICED_HEAD_SEQ)
 				return SLICED_NODE_MISPLACED;
 			break;
 		case SLICED_ROW_ENTRY:
-			if (row->codec != SLICED_CODEC_NONE || row->parts > 0)
+			if (row->codec != SLICED_CODEC_NONE || row->continuations > 0)
 				return SLICED_ENTRY_IMPOSSIBLE;
 			break;
 	}
-	if (row->parts == 0 ? row->payload_len != row->storedlen :
+	if (row->continuations == 0 ? row->payload_len != row->storedlen :
 		row->payload_len >= row->storedlen)
 		return SLICED_SLICE_LENGTH_WRONG;
 	return SLICED_SOUND;
@@ -260,7 +260,7 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	row->kind = header.kind & 0x0F;
 	row->codec = header.codec & ~SLICED_ROW_HAS_DICTIONARY;
 	row->has_dictionary = (header.codec & SLICED_ROW_HAS_DICTIONARY) != 0;
-	row->parts = header.parts;
+	row->continuations = header.continuations;
 	row->rawlen = header.rawlen;
 	row->storedlen = header.storedlen;
 	row->followers = header.followers;

@@ -4,14 +4,15 @@
  *
  * The row's columns are (chunk_id, chunk_seq, chunk_data); chunk_data is
  *
- *	 byte 0          4      5       6       8        12          16          20
- *		  | checksum | kind | codec | parts | rawlen | storedlen | followers | payload ...
+ *	 byte 0          4      5       6               8        12          16          20
+ *		  | checksum | kind | codec | continuations | rawlen | storedlen | followers | payload ...
  *
  *	checksum	over chunk_id, chunk_seq and all bytes from 4 on (checksum.h), so
  *				that neither damaged nor misplaced bytes pass for good ones
  *	kind		format version (high 4 bits) and SlicedRowKind (low 4 bits)
  *	codec		how the slice is compressed, and SLICED_ROW_HAS_DICTIONARY
- *	parts		head, slice: how many more rows the slice continues in;
+ *	continuations
+ *				head, slice: how many more rows the slice continues in;
  *				continuation: which of these it is, from 1
  *	rawlen		bytes of the slice before compression
  *	storedlen	bytes of the slice as stored, in all its rows together
@@ -50,7 +51,7 @@
  * to object 0, and its payload is an entry.
  *
  * chunk_seq is -1 for the head, the raw offset of the slice's first byte for a
- * slice or a tail, and that offset plus the part's number for a continuation: a
+ * slice or a tail, and that offset plus its number for a continuation: a
  * slice of n rows has at least n raw bytes, so the numbers are free.  Nodes have -2, -3
  * and so on.
  *
@@ -96,7 +97,7 @@ typedef struct SlicedRowHeader
 	uint32		checksum;
 	uint8		kind;
 	uint8		codec;
-	uint16		parts;
+	uint16		continuations;
 	uint32		rawlen;
 	uint32		storedlen;
 	uint32		followers;
@@ -126,7 +127,7 @@ typedef struct SlicedRow
 	SlicedRowKind kind;
 	uint8		codec;
 	bool		has_dictionary;
-	uint16		parts;
+	uint16		continuations;
 	uint32		rawlen;
 	uint32		storedlen;
 	uint32		followers;

@@ -75,7 +75,7 @@ forget_queries(void)
 static void
 at_end_of_subtransaction(bool committed, SubTransactionId mine, SubTransactionId parent)
 {
-	/* places of failed queries stay taken until the transaction ends */
+	/* entries of failed queries stay taken until the transaction ends */
 }
 
 void

@@ -75,7 +75,7 @@ find_slice_before(const Question *q, int32 seq, SlicedRow *row)
 		if (!sliced_scan_next(q->ts, BackwardScanDirection) ||
 			sliced_row_decode(row, q->ts->data, q->ts->len, q->valueid, q->ts->seq) != SLICED_SOUND)
 			return false;
-		seq = q->ts->seq - row->parts;
+		seq = q->ts->seq - row->continuations;
 	} while (row->kind == SLICED_ROW_CONTINUATION);
 	return true;
 }

@@ -145,7 +145,7 @@ chars_pass_object(CharSearch *s, Oid objid, uint32 pos, uint32 end)
 			return false;
 		pos = Min(end, start + row.rawlen);
 		/* do not fetch its other rows: find the next slice in the index */
-		if (row.parts > 0)
+		if (row.continuations > 0)
 			cursor.moving = BackwardScanDirection;
 	}
 	return true;

@@ -58,7 +58,7 @@ slice_is_at_hint(SlicedCursor *cursor, uint32 pos, SlicedRow *row, uint32 *start
 
 	return sliced_scan_is_at(cursor->ts, &cursor->hint, cursor->objid, seq) &&
 		slice_row_decode(cursor->ts, pos, row, start, &covers) == SLICED_SOUND && covers &&
-		row->parts == 0;
+		row->continuations == 0;
 }
 
 SlicedDamage
@@ -146,6 +146,6 @@ sliced_object_end(ToastScan *ts, Oid objid, uint32 guess, SlicedRow *last)
 		sliced_row_decode(last, ts->data, ts->len, ts->objid, ts->seq) != SLICED_SOUND)
 		return 0;
 	if (last->kind == SLICED_ROW_CONTINUATION)
-		return ts->seq - last->parts + last->rawlen;
+		return ts->seq - last->continuations + last->rawlen;
 	return last->root != NULL ? last->own : Max(ts->seq, 0) + last->rawlen;
 }

@@ -46,7 +46,7 @@ SlicedDamage
 sliced_kept_load(SlicedKept *kept, Oid objid, const SlicedSlice *slice, uint32 pos, uint32 end,
 				 uint32 likely, char *dst, uint32 *n)
 {
-	SlicedKeptSlice *place = slice->rawlen < SLICED_SMALL_EXTENT ? &kept->short_one : &kept->long_one;
+	SlicedKeptSlice *entry = slice->rawlen < SLICED_SMALL_EXTENT ? &kept->short_one : &kept->long_one;
 	uint32		len = slice->rawlen;
 	SlicedDamage damage;
 
@@ -55,19 +55,19 @@ sliced_kept_load(SlicedKept *kept, Oid objid, const SlicedSlice *slice, uint32 p
 		*n = len;
 		return sliced_slice_decompress(slice, 0, len, dst);
 	}
-	if (place->objid != objid || place->start != slice->start)
+	if (entry->objid != objid || entry->start != slice->start)
 		len = Min(len, Max(Max(end, likely) - slice->start, SLICED_FIRST_PART));
-	forget(place);
-	place->raw = MemoryContextAlloc(kept->mcxt, len);
-	damage = sliced_slice_decompress(slice, 0, len, place->raw);
+	forget(entry);
+	entry->raw = MemoryContextAlloc(kept->mcxt, len);
+	damage = sliced_slice_decompress(slice, 0, len, entry->raw);
 	if (damage != SLICED_SOUND)
 	{
-		pfree(place->raw);
+		pfree(entry->raw);
 		return damage;
 	}
-	place->objid = objid;
-	place->start = slice->start;
-	place->len = len;
-	*n = read_from(place, objid, pos, end, dst);
+	entry->objid = objid;
+	entry->start = slice->start;
+	entry->len = len;
+	*n = read_from(entry, objid, pos, end, dst);
 	return SLICED_SOUND;
 }

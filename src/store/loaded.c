@@ -10,7 +10,7 @@
 typedef struct Loaded
 {
 	SlicedDictionaryName name;
-	SlicedDictionary *dictionary;	/* NULL: a free place */
+	SlicedDictionary *dictionary;	/* NULL: a free entry */
 	uint64		used;			/* when it was last used */
 } Loaded;
 
@@ -26,19 +26,19 @@ is_same(const SlicedDictionaryName *a, const SlicedDictionaryName *b)
 	return a->relid == b->relid && a->id == b->id && a->checksum == b->checksum;
 }
 
-/* The place of the one used longest ago, or a free one. */
+/* The entry that is free, or was used longest ago. */
 static Loaded *
-make_place(void)
+make_free(void)
 {
-	Loaded	   *place = &loaded[0];
+	Loaded	   *entry = &loaded[0];
 
-	for (int i = 0; i < SLICED_DICTIONARIES && place->dictionary != NULL; i++)
-		if (loaded[i].dictionary == NULL || loaded[i].used < place->used)
-			place = &loaded[i];
-	if (place->dictionary != NULL)
-		sliced_dictionary_free(place->dictionary);
-	place->dictionary = NULL;
-	return place;
+	for (int i = 0; i < SLICED_DICTIONARIES && entry->dictionary != NULL; i++)
+		if (loaded[i].dictionary == NULL || loaded[i].used < entry->used)
+			entry = &loaded[i];
+	if (entry->dictionary != NULL)
+		sliced_dictionary_free(entry->dictionary);
+	entry->dictionary = NULL;
+	return entry;
 }
 
 static SlicedDamage
@@ -50,16 +50,16 @@ load(const SlicedDictionaryName *name, SlicedDictionary **dictionary)
 
 	if (damage == SLICED_SOUND)
 	{
-		Loaded	   *place = make_place();
+		Loaded	   *entry = make_free();
 
-		place->dictionary = sliced_dictionary_make(bytes, len);
-		if (place->dictionary == NULL)
+		entry->dictionary = sliced_dictionary_make(bytes, len);
+		if (entry->dictionary == NULL)
 			ereport(ERROR,
 					errcode(ERRCODE_OUT_OF_MEMORY),
 					errmsg("out of memory"));
-		place->name = *name;
-		place->used = ++uses;
-		*dictionary = place->dictionary;
+		entry->name = *name;
+		entry->used = ++uses;
+		*dictionary = entry->dictionary;
 	}
 	if (bytes != NULL)
 		pfree(bytes);

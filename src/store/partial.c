@@ -242,7 +242,7 @@ wanted_slice_load(SlicedPartial *partial, SlicedCursor *cursor, Wanted *w)
 		return damage;
 	damage = sliced_slice_gather(ts, &row, start, ScanDirectionIsBackward(cursor->moving) ?
 								 sliced_last_seq(w->end) : 0, &slice);
-	if (row.parts > 0)
+	if (row.continuations > 0)
 		cursor->moving = ForwardScanDirection;
 	if (damage != SLICED_SOUND)
 		return damage;

@@ -205,7 +205,7 @@ object_read(Reader *r, SlicedCursor cursor, uint32 pos, uint32 end)
 				return false;
 			cursor.moving = BackwardScanDirection;
 		}
-		if (row.parts > 0)
+		if (row.continuations > 0)
 			cursor.moving = ForwardScanDirection;
 		r->cursor = cursor;
 		r->cursor_pos = start + row.rawlen;
@@ -430,11 +430,11 @@ sliced_value_is_complete(Relation toastrel, Oid valueid, uint32 size)
 }
 
 /*
- * True if this transaction is a part of ours that has not ended, or a part of such a
- * part.
+ * True if this is a subtransaction of ours that has not ended, or one within such a
+ * subtransaction.
  */
 static bool
-is_of_open_part(TransactionId xid)
+is_of_open_subtransaction(TransactionId xid)
 {
 	TransactionId top = GetTopTransactionIdIfAny();
 
@@ -457,7 +457,7 @@ sliced_value_may_go(Relation toastrel, Oid valueid)
 
 	sliced_scan_open(&ts, toastrel, NULL, AccessShareLock);
 	result = sliced_is_missing(sliced_head_find(&ts, valueid, SLICED_HEAD_SEQ, &head)) ||
-		is_of_open_part(sliced_scan_inserter(&ts));
+		is_of_open_subtransaction(sliced_scan_inserter(&ts));
 	sliced_scan_close(&ts, AccessShareLock);
 	return result;
 }

@@ -15,18 +15,18 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 {
 	TransactionId writer = sliced_scan_inserter(ts);
 	uint32		have = row->payload_len;
-	int			part = 1;
+	int			number = 1;
 
 	slice->start = start;
 	slice->rawlen = row->rawlen;
 	slice->codec = row->codec;
 	slice->has_dictionary = row->has_dictionary;
 	slice->toastrelid = RelationGetRelid(ts->toastrel);
-	slice->nrows = 1 + row->parts;
+	slice->nrows = 1 + row->continuations;
 	slice->storedlen = row->storedlen;
 	slice->stored = row->payload;
 	slice->buffer = NULL;
-	if (row->parts == 0)
+	if (row->continuations == 0)
 		return SLICED_SOUND;
 
 	slice->stored = slice->buffer = palloc(slice->storedlen);
@@ -34,12 +34,12 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 	if (reseek_to > 0)
 		sliced_scan_seek_within(ts, ts->objid, start + 1, reseek_to);
 
-	while (part < slice->nrows)
+	while (number < slice->nrows)
 	{
 		SlicedRow	next;
 		SlicedDamage damage;
 
-		if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq > start + part)
+		if (!sliced_scan_next(ts, ForwardScanDirection) || ts->seq > start + number)
 			return SLICED_CONTINUATION_MISSING;
 		damage = sliced_row_decode(&next, ts->data, ts->len, ts->objid, ts->seq);
 		if (damage != SLICED_SOUND)
@@ -50,8 +50,8 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 		 * too.  So may one of the same lengths, if the transaction that wrote the
 		 * first row has been aborted since, and another one has appended other bytes.
 		 */
-		if (next.kind != SLICED_ROW_CONTINUATION || ts->seq != start + part ||
-			next.parts != part || next.rawlen != slice->rawlen ||
+		if (next.kind != SLICED_ROW_CONTINUATION || ts->seq != start + number ||
+			next.continuations != number || next.rawlen != slice->rawlen ||
 			next.storedlen != slice->storedlen || next.codec != slice->codec ||
 			next.has_dictionary != slice->has_dictionary ||
 			!TransactionIdEquals(sliced_scan_inserter(ts), writer))
@@ -60,7 +60,7 @@ sliced_slice_gather(ToastScan *ts, const SlicedRow *row, uint32 start, int32 res
 			return SLICED_CONTINUATION_FOREIGN;
 		memcpy(slice->buffer + have, next.payload, next.payload_len);
 		have += next.payload_len;
-		part++;
+		number++;
 	}
 	return have == slice->storedlen ? SLICED_SOUND : SLICED_ROWS_DO_NOT_ADD_UP;
 }

@@ -88,7 +88,7 @@ walk_as_reader(ValueWalk *w, int i, const SlicedPiece *piece)
 		if (!walk_slice(w, &row, start, i, piece->objid,
 						ScanDirectionIsBackward(cursor.moving)))
 			return;
-		if (row.parts > 0)
+		if (row.continuations > 0)
 			cursor.moving = ForwardScanDirection;
 		pos = start + row.rawlen;
 	}

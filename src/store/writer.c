@@ -171,7 +171,7 @@ slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, S
 	bool		later = quarters;
 	uint32		done;
 
-	for (done = first; done < storedlen; row.parts++)
+	for (done = first; done < storedlen; row.continuations++)
 		done += sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader), &later);
 
 	sliced_count_slice_written(row.codec, row.rawlen, storedlen);
@@ -180,13 +180,13 @@ slice_write_compressed(SlicedWriter *w, const CutObject *object, uint32 start, S
 	sliced_batch_add(&w->batch, object->objid, slice_seq(object, start), &row);
 
 	row.kind = SLICED_ROW_CONTINUATION;
-	row.parts = 0;
+	row.continuations = 0;
 	for (done = first; done < storedlen; done += row.payload_len)
 	{
-		row.parts++;
+		row.continuations++;
 		row.payload = stored + done;
 		row.payload_len = sliced_row_cut(storedlen - done, sizeof(SlicedRowHeader), &quarters);
-		sliced_batch_add(&w->batch, object->objid, start + row.parts, &row);
+		sliced_batch_add(&w->batch, object->objid, start + row.continuations, &row);
 	}
 }
 

@@ -4,12 +4,12 @@
  *
  * We keep the few documents that were used last.  A document belongs to the
  * expression that first asked for it, its owner.  It is freed when the statement of
- * its owner ends, when the transaction ends, and when a part of the transaction is
+ * its owner ends, when the transaction ends, and when a subtransaction is
  * rolled back, since most values of the documents may be gone then.  A pointer never
  * comes to stand for other bytes.
  *
  * A document is pinned only while bytes of it are fetched.  No expression, and no
- * part of the transaction, ends within that time: after an error the document is
+ * subtransaction, ends within that time: after an error the document is
  * unpinned before any callback is told of an end.
  *
  * Core may look at a document after the function that gave it has returned.  Such a
@@ -71,12 +71,12 @@ forget_all(void)
 static void
 at_end_of_owner(void *arg)
 {
-	MemoryContext *place = arg;
+	MemoryContext *entry = arg;
 
 	for (int i = ndocuments - 1; i >= 0; i--)
-		if (documents[i]->owner == *place)
+		if (documents[i]->owner == *entry)
 			forget_document(i);
-	*place = NULL;
+	*entry = NULL;
 }
 
 /* The owner, or NULL.  From now on we are told when it ends. */
@@ -84,23 +84,23 @@ static MemoryContext
 register_owner(MemoryContext owner)
 {
 	MemoryContextCallback *callback;
-	MemoryContext *place = NULL;
+	MemoryContext *entry = NULL;
 
 	for (int i = 0; i < lengthof(owners); i++)
 	{
 		if (owners[i] == owner)
 			return owner;
-		if (owners[i] == NULL && place == NULL)
-			place = &owners[i];
+		if (owners[i] == NULL && entry == NULL)
+			entry = &owners[i];
 	}
-	if (place == NULL)
+	if (entry == NULL)
 		return NULL;
 	callback = MemoryContextAlloc(owner, sizeof(MemoryContextCallback));
 	SLICED_STOP("document.before-owner");
 	callback->func = at_end_of_owner;
-	callback->arg = place;
+	callback->arg = entry;
 	MemoryContextRegisterResetCallback(owner, callback);
-	*place = owner;
+	*entry = owner;
 	return owner;
 }
 

@@ -96,12 +96,12 @@ round_trip(void)
 	row = slice_row(500);
 	row.kind = SLICED_ROW_CONTINUATION;
 	row.codec = SLICED_CODEC_LZ4;
-	row.parts = 2;
+	row.continuations = 2;
 	row.rawlen = 10000;
 	row.storedlen = 3000;
 	sliced_row_encode(buf, 42, 69632 + 2, &row);
 	check(sliced_row_decode(&back, buf, sliced_row_size(&row), 42, 69632 + 2) == SLICED_SOUND);
-	check(back.parts == 2 && back.storedlen == 3000);
+	check(back.continuations == 2 && back.storedlen == 3000);
 }
 
 static SlicedRow
@@ -239,8 +239,8 @@ forgeries(void)
 	row.rawlen = SLICED_SLICE_MAX + 1;
 	check(decode_forged(row, 5) != SLICED_SOUND);
 	row = slice_row(100);
-	row.parts = 3;
-	check(decode_forged(row, 5) != SLICED_SOUND);	/* has parts, yet is complete */
+	row.continuations = 3;
+	check(decode_forged(row, 5) != SLICED_SOUND);	/* has continuations, yet is complete */
 	row = slice_row(0);
 	check(decode_forged(row, 5) != SLICED_SOUND);
 	row.kind = SLICED_ROW_HEAD;
@@ -255,9 +255,9 @@ forgeries(void)
 	row.rawlen = 1000;
 	row.storedlen = 100;
 	check(decode_forged(row, 5) != SLICED_SOUND);	/* part 0 */
-	row.parts = 6;
+	row.continuations = 6;
 	check(decode_forged(row, 5) != SLICED_SOUND);	/* begins before the value */
-	row.parts = 5;
+	row.continuations = 5;
 	check(decode_forged(row, 5) == SLICED_SOUND);
 	row.storedlen = 10;
 	check(decode_forged(row, 5) != SLICED_SOUND);	/* nothing left for the slice's first row */
@@ -296,7 +296,7 @@ named_dictionaries(void)
 	row.kind = SLICED_ROW_HEAD;
 	check(decode_forged(row, -1) == SLICED_SOUND);
 	row.kind = SLICED_ROW_CONTINUATION;
-	row.parts = 1;
+	row.continuations = 1;
 	row.storedlen = 150;
 	check(decode_forged(row, 5) == SLICED_SOUND);
 
@@ -311,7 +311,7 @@ named_dictionaries(void)
 	row.payload_len = row.storedlen = 9;
 	check(decode_forged(row, 5) == SLICED_SOUND);
 	/* the first of several rows may have less than the name */
-	row.parts = 1;
+	row.continuations = 1;
 	row.payload_len = 3;
 	check(decode_forged(row, 5) == SLICED_SOUND);
 }
@@ -345,9 +345,9 @@ entries(void)
 	row.payload = bytes;
 	check(decode_forged(row, sliced_entry_seq(3, 1)) == SLICED_SOUND);
 	damage_row(row);
-	row.parts = 1;
+	row.continuations = 1;
 	check(decode_forged(row, 5) == SLICED_ENTRY_IMPOSSIBLE);
-	row.parts = 0;
+	row.continuations = 0;
 	row.codec = SLICED_CODEC_ZSTD;
 	row.rawlen = 1000;
 	check(decode_forged(row, 5) == SLICED_ENTRY_IMPOSSIBLE);
@@ -436,7 +436,7 @@ forged_roots(void)
 	check(decode_forged(row, -1) == SLICED_NODE_MISPLACED);
 	check(decode_forged(row, 0) == SLICED_NODE_MISPLACED);
 	check(decode_forged(row, 70) == SLICED_NODE_MISPLACED);
-	row.parts = 1;
+	row.continuations = 1;
 	check(decode_forged(row, -2) == SLICED_NODE_IMPOSSIBLE);
 	row = node_row(50);
 	row.codec = SLICED_CODEC_LZ4;
