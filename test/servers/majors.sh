@@ -10,36 +10,40 @@
 # we do without lz4 and ICU (wheel.sh).
 other_majors=${PGS_MAJORS:-19 18 17 16}
 
-# What depends on the server, on most majors and on the newest one.  Tests with
-# several servers (tap, with its parts "same" and "upgrade") and PostgreSQL's own suites
-# take as long as all the rest.
-short_parts="tree unit regress contrib isolation same model upgrade"
-long_parts="tree unit regress contrib isolation model append tap core"
+# What depends on the server: a choice for every major, each with the percentage of the
+# first run's time that it takes.  Tests with several servers (tap, with its parts "same"
+# and "upgrade") and PostgreSQL's own suites take as long as all the rest.
+major_parts="55 tree unit regress contrib isolation model append tap core
+    25 tree unit regress contrib isolation same model upgrade
+    9 tree regress contrib isolation"
 
 # Random sessions on heap tables make servers with assertions fail one of their own,
 # in heap_update().
-assert_parts="tree unit regress contrib isolation upgrade"
+assert_parts="45 tree unit regress contrib isolation upgrade
+    18 tree regress contrib isolation"
 
 run_majors() {
-    local major parts=$long_parts first=yes
+    local major choices archive
     deadline=$((SECONDS + ${1:-58} * 60)) whole=0 bad=0 child=
+    # percent of the first run's time that the runs to come take at least
+    to_come=$((9 * $(wc -w <<<"$other_majors ${PGS_SOURCES:-}") + 18))
     majors=$(mktemp -d "$PGS_TMPDIR/pg_sliced.XXXXXX")
     mkfifo "$majors/pipe"
     trap 'rm -rf "$majors"' EXIT
     trap '[ -z "$child" ] || kill "$child"; wait; exit 130' INT TERM
     echo "major|server|asserts|parts|passed|failed|skipped|minutes" >"$majors/table"
 
-    run_major 0 "$PG_MAJOR" "Debian, installed" "$all_parts"
+    run_major "0 $all_parts" "$PG_MAJOR" "Debian, installed"
+    run_major "$assert_parts" "$PG_MAJOR" "Debian's source" --assert
     for major in $other_majors; do
-        [ "$major" != "$PG_MAJOR" ] || continue
-        [ "$major" != "$wheel_major" ] || parts=$short_parts
-        run_major "$([ "$parts" = "$long_parts" ] && echo 55 || echo 25)" \
-            "$major" "$(server_of "$major")" "$parts" --pg "$major"
-        [ "$why" = unavailable ] || parts=$short_parts
-        [ -z "$first" ] || run_sources
-        first=
+        choices=$major_parts
+        # there is no source of its minor to take core's suites from
+        [ "$major" != "$wheel_major" ] || choices=$(tail -n +2 <<<"$major_parts")
+        [ "$major" = "$PG_MAJOR" ] || run_major "$choices" "$major" "$(server_of "$major")" --pg "$major"
     done
-    [ -z "$first" ] || run_sources
+    for archive in ${PGS_SOURCES:-}; do
+        run_major "$major_parts" '?' "${archive##*/}" --pg-source "$archive"
+    done
 
     echo
     column -t -s '|' "$majors/table"
@@ -56,25 +60,19 @@ server_of() {
     fi
 }
 
-# The installed major with assertions; and the archives that are named.
-run_sources() {
-    local archive
-    run_major 45 "$PG_MAJOR" "Debian's source" "$assert_parts" --assert
-    for archive in ${PGS_SOURCES:-}; do
-        run_major 40 '?' "${archive##*/}" "$short_parts" --pg-source "$archive"
-    done
-}
-
-# run_major WEIGHT MAJOR SERVER PARTS [OPTION...]: "./dev test" with these
-# options, which takes about WEIGHT percent of the first run's time.
+# run_major CHOICES MAJOR SERVER [OPTION...]: "./dev test" with these options, and the
+# first choice that leaves time for the runs to come; or else the last.
 run_major() {
-    local weight=$1 major=$2 server=$3 parts=$4 log=$majors/log status=0 start=$SECONDS
-    local left=$((deadline - SECONDS)) totals asserts=no
+    local choices=$1 major=$2 server=$3 log=$majors/log status=0 start=$SECONDS
+    local left=$((deadline - SECONDS)) choice weight parts totals asserts=no
     local passed failed skipped
-    shift 4
-    why=
+    shift 3
+    to_come=$((to_come - $(tail -n 1 <<<"$choices" | xargs | cut -d ' ' -f 1)))
+    while IFS= read -r choice; do
+        read -r weight parts <<<"$choice"
+        [ $((whole * (weight + to_come) / 100)) -gt "$left" ] || break
+    done <<<"$choices"
     if [ $((whole * weight / 100)) -gt "$left" ]; then
-        why=late
         left_out "$major" "$server" \
             "it takes about $((whole * weight / 6000)) minutes, and $((left / 60)) are left"
         return
@@ -88,12 +86,10 @@ run_major() {
     child=
     wait
     if [ "$status" = 124 ] && ! grep -q '^not ok' "$log"; then
-        why=late
         left_out "$major" "$server" "it was not finished in time; what was tested until then passed"
         return
     fi
     if [ "$status" = 3 ]; then
-        why=unavailable
         left_out "$major" "$server" "$(sed -n 's/^# not tested: *//p' "$log" | tail -n 1)"
         return
     fi
