@@ -62,7 +62,7 @@ typedef struct SlicedCodec
 	/*
 	 * Decompress the first 'want' of the slice's 'rawlen' bytes; 'dst' has room for
 	 * 'want' bytes, not more.  Returns false if this codec could not have written the
-	 * input with that dictionary.
+	 * input with that dictionary; fails for want of memory.
 	 */
 	bool		(*decompress) (const char *src, uint32 len,
 							   char *dst, uint32 want, uint32 rawlen,

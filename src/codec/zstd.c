@@ -6,6 +6,7 @@
  * costs more than compressing a slice.
  */
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/limits.h"
 #include "codec/codec.h"
@@ -43,6 +44,43 @@ zstd_codec_compress(const char *src, uint32 len, char *dst, uint32 cap, int leve
 	return ZSTD_isError(n) ? 0 : n;
 }
 
+/* Want of memory is no damage of the bytes that are read. */
+static void
+fail_without_memory(bool has_memory)
+{
+	if (!has_memory)
+		ereport(ERROR,
+				errcode(ERRCODE_OUT_OF_MEMORY),
+				errmsg("out of memory"),
+				errdetail("Failed to decompress with zstd."));
+}
+
+/* True if zstd says that it is an error. */
+static bool
+is_error(size_t result)
+{
+	fail_without_memory(ZSTD_getErrorCode(result) != ZSTD_error_memory_allocation);
+	return ZSTD_isError(result);
+}
+
+/*
+ * The dictionary's tables; NULL if its bytes are damaged.  zstd does not say whether
+ * they are, or memory is short, so we look for memory and try again.
+ */
+static const ZSTD_DDict *
+unzstd(SlicedDictionary *dictionary)
+{
+	const ZSTD_DDict *result = sliced_dictionary_unzstd(dictionary);
+	void	   *memory;
+
+	if (result != NULL)
+		return result;
+	memory = malloc(2 * SLICED_DICTIONARY_MAX);
+	fail_without_memory(memory != NULL);
+	free(memory);
+	return sliced_dictionary_unzstd(dictionary);
+}
+
 /*
  * To decompress a prefix, end the stream early.  zstd produces whole blocks, so this
  * saves the blocks behind the one that holds the last byte.
@@ -58,7 +96,7 @@ zstd_decompress_prefix(ZSTD_DCtx *dctx, const char *src, uint32 len, char *dst, 
 		size_t		before = in.pos + out.pos;
 		size_t		left = ZSTD_decompressStream(dctx, &out, &in);
 
-		if (ZSTD_isError(left) || in.pos + out.pos == before)
+		if (is_error(left) || in.pos + out.pos == before)
 			return false;
 	}
 	return true;
@@ -69,17 +107,23 @@ zstd_codec_decompress(const char *src, uint32 len, char *dst, uint32 want, uint3
 					  SlicedDictionary *dictionary)
 {
 	static ZSTD_DCtx *dctx = NULL;
-	const ZSTD_DDict *digested = dictionary == NULL ? NULL : sliced_dictionary_unzstd(dictionary);
+	const ZSTD_DDict *digested = NULL;
+	size_t		n;
 
-	if (want > rawlen || (dictionary != NULL && digested == NULL) ||
-		(dctx == NULL && (dctx = ZSTD_createDCtx()) == NULL))
+	if (want > rawlen)
+		return false;
+	if (dctx == NULL)
+		dctx = ZSTD_createDCtx();
+	fail_without_memory(dctx != NULL);
+	if (dictionary != NULL && (digested = unzstd(dictionary)) == NULL)
 		return false;
 	ZSTD_DCtx_reset(dctx, ZSTD_reset_session_only);
-	if (ZSTD_isError(ZSTD_DCtx_refDDict(dctx, digested)))
+	if (is_error(ZSTD_DCtx_refDDict(dctx, digested)))
 		return false;
 	if (want < rawlen)
 		return zstd_decompress_prefix(dctx, src, len, dst, want);
-	return ZSTD_decompressDCtx(dctx, dst, rawlen, src, len) == rawlen;
+	n = ZSTD_decompressDCtx(dctx, dst, rawlen, src, len);
+	return !is_error(n) && n == rawlen;
 }
 
 const SlicedCodec sliced_codec_zstd = {

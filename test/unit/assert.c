@@ -26,6 +26,9 @@ ExceptionalCondition(const char *condition)
 
 NOT_HERE(errstart)
 NOT_HERE(errstart_cold)
+NOT_HERE(errcode)
+NOT_HERE(errmsg)
+NOT_HERE(errdetail)
 NOT_HERE(errmsg_internal)
 NOT_HERE(errfinish)
 
