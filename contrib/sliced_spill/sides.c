@@ -206,7 +206,7 @@ write_side(SlicedPasses *p, bool inner)
 	TupleTableSlot *slot;
 
 	for (int i = 0; i < s->npartitions; i++)
-		sliced_tape_share(&tapes[i], &p->tapes, &s->files.fs,
+		sliced_tape_share(&tapes[i], &p->tapes, &s->files.fs, inner,
 						  shares_at(s, i, inner) + process - s->shares);
 	while ((slot = sliced_next_row(side)) != NULL)
 	{
@@ -218,6 +218,7 @@ write_side(SlicedPasses *p, bool inner)
 	}
 	for (int i = 0; i < s->npartitions; i++)
 		sliced_tape_hand_over(&tapes[i], shares_at(s, i, inner) + process);
+	sliced_tapes_end_sharing(&p->tapes);
 	MemoryContextDelete(mcxt);
 }
 
@@ -253,9 +254,9 @@ take_partition(SlicedPasses *p)
 	if (!p->has_taken)
 		return false;
 	partition = sliced_add_partition(p);
-	sliced_tape_take(&partition->inner, &p->tapes, &s->files.fs, shares_at(s, i, true) - s->shares,
+	sliced_tape_take(&partition->inner, &p->tapes, &s->files.fs, true, shares_at(s, i, true) - s->shares,
 					 shares_at(s, i, true), s->nprocesses);
-	sliced_tape_take(&partition->outer, &p->tapes, &s->files.fs, shares_at(s, i, false) - s->shares,
+	sliced_tape_take(&partition->outer, &p->tapes, &s->files.fs, false, shares_at(s, i, false) - s->shares,
 					 shares_at(s, i, false), s->nprocesses);
 	return true;
 }
@@ -288,7 +289,6 @@ sliced_sides_share(SlicedPasses *p)
 			write_side(p, false);
 		end_phase(s);
 	}
-	sliced_tapes_end_sharing(&p->tapes);
 	BarrierDetach(&s->barrier);
 	p->filter.words = NULL;
 }

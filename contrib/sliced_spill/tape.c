@@ -565,9 +565,10 @@ sliced_tape_free(SlicedTape *tape)
 /* ---- tapes of several processes ---- */
 
 void
-sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 number)
+sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 side, uint32 number)
 {
 	memset(tape, 0, sizeof(*tape));
+	tape->side = side;
 	tape->tapes = tapes;
 	tape->set = set;
 	tape->number = number;
@@ -592,10 +593,10 @@ sliced_tapes_end_sharing(SlicedTapes *tapes)
 }
 
 void
-sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
+sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 side, uint32 first,
 				 const SlicedTapeShare *shares, uint32 nshares)
 {
-	sliced_tape_share(tape, tapes, set, first);
+	sliced_tape_share(tape, tapes, set, side, first);
 	tape->first = first;
 	tape->shares = shares;
 	tape->nshares = nshares;

@@ -70,16 +70,16 @@ extern void sliced_tape_free(SlicedTape *tape);
 /* ---- tapes of several processes ---- */
 
 /* Begin a tape to write.  No other tape of the set has this number. */
-extern void sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 number);
+extern void sliced_tape_share(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 side, uint32 number);
 
 /* Finish the tape and hand it over to the other processes. */
 extern void sliced_tape_hand_over(SlicedTape *tape, SlicedTapeShare *share);
 
-/* All tapes have been handed over. */
+/* All tapes of a side have been handed over. */
 extern void sliced_tapes_end_sharing(SlicedTapes *tapes);
 
 /* Begin to read all that was handed over, of tapes numbered from 'first'. */
-extern void sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 first,
+extern void sliced_tape_take(SlicedTape *tape, SlicedTapes *tapes, FileSet *set, uint32 side, uint32 first,
 							 const SlicedTapeShare *shares, uint32 nshares);
 
 #endif

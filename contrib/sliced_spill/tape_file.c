@@ -20,7 +20,7 @@
 
 typedef struct FileName
 {
-	char		text[24];
+	char		text[40];
 } FileName;
 
 /*
@@ -28,11 +28,11 @@ typedef struct FileName
  * same one for a process in every set.
  */
 static FileName
-name_of(const FileSet *set, uint32 process)
+name_of(const FileSet *set, uint32 process, uint32 side)
 {
 	FileName	name;
 
-	snprintf(name.text, sizeof(name.text), "%u.%u", process, set->number);
+	snprintf(name.text, sizeof(name.text), "%u.%u.%u", process, side, set->number);
 	return name;
 }
 
@@ -61,7 +61,7 @@ sliced_tape_need_file(SlicedTape *tape)
 	}
 	CurrentResourceOwner = tapes->owner;
 	tape->file = tape->set == NULL ? OpenTemporaryFile(false) :
-		FileSetCreate(tape->set, name_of(tape->set, ParallelWorkerNumber + 1).text);
+		FileSetCreate(tape->set, name_of(tape->set, ParallelWorkerNumber + 1, tape->side).text);
 	CurrentResourceOwner = old;
 	if (tape->set != NULL)
 	{
@@ -100,7 +100,7 @@ sliced_tape_next_share(SlicedTape *tape)
 	tape->extent = 0;
 	tape->number = tape->first + tape->next_share;
 	CurrentResourceOwner = tape->tapes->owner;
-	name = name_of(tape->set, tape->next_share++);
+	name = name_of(tape->set, tape->next_share++, tape->side);
 	tape->file = FileSetOpen(tape->set, name.text, O_RDONLY);
 	CurrentResourceOwner = old;
 	if (tape->file <= 0)
@@ -118,7 +118,10 @@ void
 sliced_tapes_remove_shared(FileSet *set, uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
-		(void) FileSetDelete(set, name_of(set, i).text, false);
+	{
+		(void) FileSetDelete(set, name_of(set, i, 0).text, false);
+		(void) FileSetDelete(set, name_of(set, i, 1).text, false);
+	}
 }
 
 /* ---- writing and reading ---- */

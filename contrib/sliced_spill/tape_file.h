@@ -33,7 +33,7 @@ typedef struct SlicedTapes
 	File		spare[SLICED_SPARE_FILES];
 	int			nspare;
 	uint32		ntapes;			/* that have had a file */
-	File		own;			/* 0, or this process's file for shared tapes */
+	File		own;			/* 0, or this process's file for shared tapes of a side */
 	off_t		own_end;
 	int			codec;
 	int			level;
@@ -86,7 +86,8 @@ typedef struct SlicedBlockHeader
 
 /*
  * What one process has put on a shared tape.  A process has one file for all shared
- * tapes: files take long to make and remove, and there are many partitions.  So each
+ * tapes of a side: files take long to make and remove, and there are many partitions,
+ * but temp_file_limit counts what is open for writing.  So each
  * block of a tape says where the one before it is, and they are read from last to
  * first.  A tape takes room for its blocks by the extent, so that they lie together.
  */
@@ -103,7 +104,8 @@ typedef struct SlicedTape
 	SlicedTapes *tapes;
 	File		file;			/* 0: the tape is empty */
 	uint32		number;			/* a file may have been another tape's before */
-	FileSet    *set;			/* it is shared: has the processes' files, by their numbers */
+	FileSet    *set;			/* it is shared: has the processes' files */
+	uint32		side;			/* of the join, 0 or 1: which of a process's files */
 	SlicedTapeShare share;		/* being written, or read */
 	bool		is_ending;		/* the last block is being written */
 	uint64		extent;			/* where the last extent begins that was taken, or read ahead */
