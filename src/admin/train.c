@@ -86,6 +86,12 @@ train_table(ReturnSetInfo *rsinfo, Relation rel, const char *column_name)
 				errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("column \"%s\" of relation \"%s\" does not exist", column_name,
 					   RelationGetRelationName(rel)));
+	if (!OidIsValid(rel->rd_rel->reltoastrelid))
+	{
+		if (only != 0)
+			complain_of_column(rel, only);
+		return;
+	}
 	if (sliced_toast_is_foreign(rel))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -122,8 +128,7 @@ sliced_train(PG_FUNCTION_ARGS)
 	{
 		Relation	rel = relation_open(lfirst_oid(lc), NoLock);
 
-		if (OidIsValid(rel->rd_rel->reltoastrelid))
-			train_table(rsinfo, rel, PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)));
+		train_table(rsinfo, rel, PG_ARGISNULL(1) ? NULL : NameStr(*PG_GETARG_NAME(1)));
 		relation_close(rel, NoLock);
 	}
 	return (Datum) 0;

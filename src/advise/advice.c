@@ -75,14 +75,33 @@ slowness(const SlicedChoice *choice)
 		(choice->level > sliced_zstd_level ? 2 : 0);
 }
 
+/* True if a label says that a column's values shall not be copied to a dictionary. */
+static bool
+forbids_dictionary(Relation rel)
+{
+	for (int i = 0; i < RelationGetDescr(rel)->natts; i++)
+	{
+		SlicedColumnSources from;
+
+		if (TupleDescAttr(RelationGetDescr(rel), i)->attisdropped)
+			continue;
+		if (sliced_column_explain(rel, i + 1, &from).dictionary == SLICED_DICTIONARY_OFF &&
+			from.dictionary_from.origin != SLICED_FROM_DEFAULT)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Return the choice that is fastest to read among those about as small as the
  * smallest; NULL if there is none.  Looks at choices with a target, or at those
  * without.
  */
 static const SlicedEstimated *
-best_choice(const SlicedEstimate *e, bool with_target)
+best_choice(const Advice *a, bool with_target)
 {
+	const SlicedEstimate *e = a->e;
+	bool		may_train = !forbids_dictionary(a->rel);
 	const SlicedEstimated *best = NULL;
 	double		smallest = 0;
 
@@ -92,7 +111,8 @@ best_choice(const SlicedEstimate *e, bool with_target)
 			const SlicedEstimated *this = &e->choices[i];
 
 			/* a table that uses pglz has no reason to ask for it */
-			if (this->choice.codec == SLICED_CODEC_PGLZ || with_target != (this->choice.target != 0))
+			if (this->choice.codec == SLICED_CODEC_PGLZ || with_target != (this->choice.target != 0) ||
+				(this->choice.dictionary && !may_train))
 				continue;
 			if (pass == 0)
 				smallest = smallest == 0 ? this->bytes : Min(smallest, this->bytes);
@@ -166,21 +186,27 @@ describe(const SlicedChoice *choice)
 
 /* ---- SQL ---- */
 
-/* Set the column's options to the choice; keep the toaster that its label names. */
+/* Set the column's options to the choice; keep those of its label that stand beside it. */
 static void
 add_label(StringInfo sql, const Advice *a, int i, const SlicedChoice *choice)
 {
 	SlicedColumnSources from;
+	SlicedColumn column = sliced_column_explain(a->rel, i + 1, &from);
+	int			level;
 
-	(void) sliced_column_explain(a->rel, i + 1, &from);
 	appendStringInfo(sql, "SELECT sliced.alter_column(%s, %s, '", a->name,
 					 quote_literal_cstr(NameStr(TupleDescAttr(RelationGetDescr(a->rel), i)->attname)));
 	if (from.toaster_from.origin == SLICED_FROM_COLUMN_LABEL)
 		appendStringInfo(sql, "toaster=%s, ", NameStr(from.toaster));
 	appendStringInfo(sql, "compression=%s", sliced_codec_get(choice->codec)->name);
-	if (choice->level > sliced_zstd_level)
-		appendStringInfo(sql, ", level=%d", choice->level);
-	if (choice->dictionary)
+	level = choice->level;
+	if (choice->codec == SLICED_CODEC_ZSTD && from.level_from.origin == SLICED_FROM_COLUMN_LABEL)
+		level = Max(level, column.compression.level);
+	if (level > sliced_zstd_level)
+		appendStringInfo(sql, ", level=%d", level);
+	if (from.dictionary_from.origin == SLICED_FROM_COLUMN_LABEL && column.dictionary == SLICED_DICTIONARY_OFF)
+		appendStringInfoString(sql, ", dictionary=off");
+	else if (choice->dictionary)
 		appendStringInfoString(sql, ", dictionary=auto");
 	appendStringInfoString(sql, "');\n");
 }
@@ -233,8 +259,8 @@ static void
 advise_storage(Advice *a)
 {
 	const SlicedEstimate *e = a->e;
-	const SlicedEstimated *best = best_choice(e, false);
-	const SlicedEstimated *best_short = best_choice(e, true);
+	const SlicedEstimated *best = best_choice(a, false);
+	const SlicedEstimated *best_short = best_choice(a, true);
 	double		least = sliced_written_anew(e);
 	bool		said;
 
@@ -273,8 +299,9 @@ advise_space(Advice *a)
 			e->core_outside, 0, psprintf("CALL sliced.convert(%s);", a->name));
 	if (e->bytes > MUCH_SPACE * least && e->bytes - least > MANY_BYTES)
 		say(a, 0, "space",
-			psprintf("about %s is free, dead, or fragments: new rows will use it; VACUUM FULL gives it back, and locks the table",
-					 sliced_pretty_bytes(e->bytes - least)),
+			psprintf("about %s is free, dead, fragments, or what values take that were stored with other settings: VACUUM FULL gives it back, and locks the table%s",
+					 sliced_pretty_bytes(e->bytes - least),
+					 a->is_ours ? "; sliced.convert() does not, and stores old values as new ones would be" : ""),
 			e->bytes, least, psprintf("VACUUM (FULL, ANALYZE) %s;", a->qualified));
 }
 
@@ -367,7 +394,7 @@ static void
 advise_to_leave(Advice *a)
 {
 	const SlicedEstimate *e = a->e;
-	const SlicedEstimated *best = best_choice(e, false);
+	const SlicedEstimated *best = best_choice(a, false);
 	double		outside = 0;
 
 	for (int i = 0; i < RelationGetDescr(a->rel)->natts; i++)

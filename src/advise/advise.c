@@ -101,7 +101,7 @@ advise_temporary_files(Advising *advising)
 						   setting == NULL ? "by sliced_spill, which is not installed" :
 						   "in sessions that load sliced_spill or pg_sliced");
 	if (setting != NULL)
-		advice.sql = psprintf("ALTER DATABASE %s SET sliced.temp_file_compression = 'auto'",
+		advice.sql = psprintf("ALTER DATABASE %s SET sliced.temp_file_compression = 'auto';",
 							  quote_identifier(get_database_name(MyDatabaseId)));
 	put_advice(advising, NULL, &advice);
 }

@@ -232,6 +232,7 @@ sliced_report(PG_FUNCTION_ARGS)
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	sliced_survey_all(&survey);
+	report.left_out = survey.left_out;
 
 	initStringInfo(&page);
 	if (SPI_connect() != SPI_OK_CONNECT)

@@ -65,6 +65,7 @@ typedef struct SlicedReport
 {
 	const SlicedUsage *usage;
 	List	   *tables;			/* SlicedReportTable, the largest first */
+	int			left_out;		/* tables that could not be looked at, or not in time */
 } SlicedReport;
 
 /* The table; NULL if it has not been looked at. */

@@ -81,6 +81,16 @@ figure(StringInfo page, const char *amount, const char *what)
 	appendStringInfoString(page, "</div>\n");
 }
 
+/* Say that figures are not those of all tables. */
+static void
+left_out(StringInfo page, const SlicedReport *report)
+{
+	if (report->left_out > 0)
+		sliced_html_element(page, "p", "note",
+							psprintf("%s not looked at: other sessions have locked them, they have a damaged value, or the time was over. They are not in these figures.",
+									 report->left_out == 1 ? "1 table was" : psprintf("%d tables were", report->left_out)));
+}
+
 void
 sliced_report_summary(StringInfo page, const SlicedReport *report)
 {
@@ -103,16 +113,18 @@ sliced_report_summary(StringInfo page, const SlicedReport *report)
 	{
 		sliced_html_element(page, "p", NULL,
 							"There is no table of 1 MB and more that you may read, or none was looked at in the time given.");
+		left_out(page, report);
 		return;
 	}
 	appendStringInfoString(page, "<div class=\"figures\">\n");
 	figure(page, psprintf("%d", list_length(report->tables)),
-		   psprintf("tables of 1 MB and more, %d of them sliced", ours));
+		   psprintf("%s of 1 MB and more, %d of them sliced", list_length(report->tables) == 1 ? "table" : "tables", ours));
 	figure(page, sliced_pretty_bytes(now), "is what they take, without indexes");
 	figure(page, sliced_pretty_bytes(anew), "if VACUUM FULL wrote them anew as they are");
 	figure(page, psprintf("%s, %s less", sliced_pretty_bytes(then), percent(now - then, now)),
 		   "if the advice were followed");
 	appendStringInfoString(page, "</div>\n");
+	left_out(page, report);
 }
 
 /* ---- advice ---- */
@@ -292,7 +304,7 @@ sliced_report_places(StringInfo page, const SlicedReport *report)
 			SlicedBarPart parts[] = {{is->raw - is->outside_raw, "rows"}, {is->outside_raw, "outside"}};
 
 			line(page, NULL, table->columns[i].name, parts, lengthof(parts), table->raw,
-				 psprintf("%s values of %s, %s outside", sliced_pretty_number(is->values),
+				 psprintf("%s of %s, %s outside", sliced_pretty_count(is->values, "value"),
 						  sliced_pretty_bytes(is->raw / Max(is->values, 1)),
 						  sliced_pretty_number(is->outside)));
 		}
@@ -312,7 +324,8 @@ enum
 	"SELECT rel, col::text, relid, stored - anew, appended, changed, unchanged, anew, raw_bytes, stored_bytes" \
 	" FROM sliced.stat_columns," \
 	" LATERAL (SELECT replaced + replaced_core + anew_short + anew_new AS anew) a" \
-	" WHERE stored + appended + changed + unchanged > 0 ORDER BY stored_bytes DESC, 1, 2 LIMIT 40"
+	" WHERE stored + appended + changed + unchanged > 0" \
+	" AND pg_catalog.has_table_privilege(relid, 'SELECT') ORDER BY stored_bytes DESC, 1, 2 LIMIT 40"
 
 static double
 number(HeapTuple row, TupleDesc desc, int column)

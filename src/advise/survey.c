@@ -16,6 +16,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -26,24 +27,13 @@
 /* The longest time for one table of many. */
 #define SECONDS_EACH	10
 
-static const char *const locked_message = "another session has locked it";
-
-static void
-warn_of(Oid relid, const char *problem)
-{
-	char	   *name = get_rel_name(relid);
-
-	if (name != NULL)
-		ereport(WARNING,
-				errmsg("table \"%s\" is left out: %s", name, problem));
-}
-
-/* One table of many, in a subtransaction: see sliced_try(). */
+/* One table of many, in a subtransaction: see sliced_try_soon(). */
 typedef struct OneOfMany
 {
 	SlicedSurvey *survey;
 	Oid			relid;
 	TimestampTz deadline;
+	double		bytes;
 } OneOfMany;
 
 /* Fail unless this is a table that can be estimated. */
@@ -79,22 +69,61 @@ visit(SlicedSurvey *survey, Relation rel, TimestampTz deadline)
 	MemoryContextDelete(e->mcxt);
 }
 
+/* Open the table without waiting for a session that changes it; NULL if it is gone. */
+static Relation
+open_one(const OneOfMany *one)
+{
+	if (!ConditionalLockRelationOid(one->relid, AccessShareLock))
+		ereport(ERROR,
+				errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				errmsg("another session has locked it"));
+	return try_relation_open(one->relid, NoLock);
+}
+
 static void
 visit_one(void *arg)
 {
 	OneOfMany  *one = arg;
-	Relation	rel;
+	Relation	rel = open_one(one);
 
-	/* do not wait for a session that changes the table */
-	if (!ConditionalLockRelationOid(one->relid, AccessShareLock))
-		ereport(ERROR,
-				errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				errmsg_internal("%s", locked_message));
-	rel = try_relation_open(one->relid, NoLock);
 	if (rel == NULL)
 		return;
 	visit(one->survey, rel, one->deadline);
 	relation_close(rel, AccessShareLock);
+}
+
+static void
+measure_one(void *arg)
+{
+	OneOfMany  *one = arg;
+	Relation	rel = open_one(one);
+
+	if (rel == NULL)
+		return;
+	one->bytes = sliced_table_bytes(rel);
+	relation_close(rel, AccessShareLock);
+}
+
+/*
+ * Call 'work' for the table.  If it fails, the table is left out.  An index or the toast
+ * relation may be locked where the table is not, so locks are not waited for.
+ */
+static void
+try_one(void (*work) (void *), OneOfMany *one)
+{
+	ErrorData  *problem = sliced_try_soon(work, one);
+	char	   *name;
+
+	if (problem == NULL)
+		return;
+	name = get_rel_name(one->relid);
+	if (name == NULL)
+		return;
+	one->survey->left_out++;
+	ereport(WARNING,
+			errmsg("table \"%s\" is left out: %s",
+				   quote_qualified_identifier(get_namespace_name(get_rel_namespace(one->relid)), name),
+				   problem->message));
 }
 
 /* Find tables that may be worth a look, and that the user may read. */
@@ -153,7 +182,7 @@ larger_first(const ListCell *a, const ListCell *b)
  * The tables that are neither small nor locked by another session, the largest first.
  */
 static List *
-choose_tables(List *tables)
+choose_tables(SlicedSurvey *survey, List *tables)
 {
 	List	   *candidates = NIL;
 	List	   *result = NIL;
@@ -162,19 +191,13 @@ choose_tables(List *tables)
 	foreach(lc, tables)
 	{
 		Candidate  *candidate = palloc(sizeof(Candidate));
-		Relation	rel;
+		OneOfMany	one = {survey, lfirst_oid(lc)};
 
 		CHECK_FOR_INTERRUPTS();
-		*candidate = (Candidate) {lfirst_oid(lc), 0};
-		if (!ConditionalLockRelationOid(candidate->relid, AccessShareLock))
-			warn_of(candidate->relid, locked_message);
-		else if ((rel = try_relation_open(candidate->relid, NoLock)) != NULL)
-		{
-			candidate->bytes = sliced_table_bytes(rel);
-			relation_close(rel, AccessShareLock);
-			if (candidate->bytes >= SMALL_TABLE)
-				candidates = lappend(candidates, candidate);
-		}
+		try_one(measure_one, &one);
+		*candidate = (Candidate) {one.relid, one.bytes};
+		if (one.bytes >= SMALL_TABLE)
+			candidates = lappend(candidates, candidate);
 	}
 	list_sort(candidates, larger_first);
 	foreach(lc, candidates)
@@ -195,10 +218,10 @@ visit_tables(SlicedSurvey *survey, List *tables)
 		TimestampTz now = GetCurrentTimestamp();
 		TimestampTz each = Max((survey->deadline - now) / left, USECS_PER_SEC / 20);
 		OneOfMany	one = {survey, lfirst_oid(lc), now + Min(each, SECONDS_EACH * USECS_PER_SEC)};
-		ErrorData  *problem;
 
 		if (now >= survey->deadline)
 		{
+			survey->left_out += left;
 			ereport(NOTICE,
 					errmsg_plural("the time is over: %d table, the smallest one, was not looked at",
 								  "the time is over: %d tables, the smallest ones, were not looked at", left, left));
@@ -210,9 +233,7 @@ visit_tables(SlicedSurvey *survey, List *tables)
 			ereport(NOTICE,
 					errmsg("%d of %d tables looked at", list_length(tables) - left, list_length(tables)));
 		}
-		problem = sliced_try(visit_one, &one);
-		if (problem != NULL)
-			warn_of(one.relid, problem->message);
+		try_one(visit_one, &one);
 		left--;
 	}
 }
@@ -220,7 +241,7 @@ visit_tables(SlicedSurvey *survey, List *tables)
 void
 sliced_survey_all(SlicedSurvey *survey)
 {
-	visit_tables(survey, choose_tables(find_tables()));
+	visit_tables(survey, choose_tables(survey, find_tables()));
 }
 
 void

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "plan/statements.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -30,6 +29,7 @@
 typedef struct Statement
 {
 	const char *text;
+	Oid			user;			/* who has run it */
 	MemoryContext mcxt;			/* of the result */
 	List	   *uses;			/* SlicedUse */
 } Statement;
@@ -38,13 +38,14 @@ static void
 analyze(void *arg)
 {
 	Statement  *statement = arg;
-	int			level = NewGUCNestLevel();
 	List	   *uses;
 	ListCell   *lc;
+	Oid			user;
+	int			context;
 
-	/* analyzing locks tables: do not wait long for a session that changes one */
-	(void) set_config_option("lock_timeout", "100ms", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
+	/* no user's code runs here; if it did, it would have no rights but its author's */
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(statement->user, context | SECURITY_RESTRICTED_OPERATION);
 	uses = sliced_statement_uses(statement->text);
 	foreach(lc, uses)
 	{
@@ -55,7 +56,7 @@ analyze(void *arg)
 		statement->uses = lappend(statement->uses, use);
 		MemoryContextSwitchTo(old);
 	}
-	AtEOXact_GUC(true, level);
+	SetUserIdAndSecContext(user, context);
 }
 
 /* The beginning of a statement, in one line. */
@@ -93,6 +94,7 @@ used_of(SlicedUsage *usage, Oid relid, int attno)
 typedef struct Calls
 {
 	char	   *text;
+	Oid			user;
 	double		n;
 	double		ms;
 	double		wal;
@@ -104,9 +106,10 @@ add_statement(SlicedUsage *usage, const Calls *calls)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "sliced statement",
 											   ALLOCSET_DEFAULT_SIZES);
-	Statement	statement = {calls->text, CurrentMemoryContext, NIL};
+	Statement	statement = {calls->text, calls->user, CurrentMemoryContext, NIL};
 	MemoryContext old = MemoryContextSwitchTo(work);
-	bool		failed = sliced_try(analyze, &statement) != NULL;
+	/* analyzing locks tables, even for writing */
+	bool		failed = sliced_try_and_undo(analyze, &statement) != NULL;
 	ListCell   *lc;
 
 	MemoryContextSwitchTo(old);
@@ -150,7 +153,8 @@ add_statements(SlicedUsage *usage, TimestampTz deadline)
 	{
 		HeapTuple	row = found->vals[i];
 		TupleDesc	desc = found->tupdesc;
-		Calls		calls = {SPI_getvalue(row, desc, 1), number(row, desc, 2), number(row, desc, 3), number(row, desc, 4)};
+		Calls		calls = {SPI_getvalue(row, desc, 1), number(row, desc, 5), number(row, desc, 2), number(row, desc, 3),
+			number(row, desc, 4)};
 
 		CHECK_FOR_INTERRUPTS();
 		add_statement(usage, &calls);
@@ -190,10 +194,10 @@ ask(void *arg)
 	if (asking->usage->known &&
 		found(psprintf("SELECT query, pg_catalog.sum(calls)::pg_catalog.float8,"
 					   " pg_catalog.sum(total_exec_time)::pg_catalog.float8,"
-					   " pg_catalog.sum(wal_bytes)::pg_catalog.float8"
+					   " pg_catalog.sum(wal_bytes)::pg_catalog.float8, userid::pg_catalog.int8::pg_catalog.float8"
 					   " FROM %s.pg_stat_statements"
 					   " WHERE dbid OPERATOR(pg_catalog.=) %u::pg_catalog.oid AND query IS NOT NULL"
-					   " GROUP BY query ORDER BY 3 DESC LIMIT %d",
+					   " GROUP BY query, userid ORDER BY 3 DESC LIMIT %d",
 					   quote_identifier(SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
 					   MyDatabaseId, STATEMENTS)))
 	{

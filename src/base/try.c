@@ -6,11 +6,25 @@
 
 #include "access/xact.h"
 #include "base/try.h"
+#include "storage/proc.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-ErrorData *
-sliced_try(void (*work) (void *), void *arg)
+/* Milliseconds to wait for a lock. */
+#define SOON	100
+
+/* Until the subtransaction ends, do not wait long for locks. */
+static void
+wait_no_longer(void)
+{
+	if (LockTimeout == 0 || LockTimeout > SOON)
+		(void) set_config_option("lock_timeout", psprintf("%d", SOON), PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+}
+
+static ErrorData *
+attempt(void (*work) (void *), void *arg, bool soon, bool undo)
 {
 	MemoryContext old = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -20,8 +34,13 @@ sliced_try(void (*work) (void *), void *arg)
 	MemoryContextSwitchTo(old);
 	PG_TRY();
 	{
+		if (soon)
+			wait_no_longer();
 		work(arg);
-		ReleaseCurrentSubTransaction();
+		if (undo)
+			RollbackAndReleaseCurrentSubTransaction();
+		else
+			ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
@@ -41,4 +60,22 @@ sliced_try(void (*work) (void *), void *arg)
 		(error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN))
 		ReThrowError(error);
 	return error;
+}
+
+ErrorData *
+sliced_try(void (*work) (void *), void *arg)
+{
+	return attempt(work, arg, false, false);
+}
+
+ErrorData *
+sliced_try_soon(void (*work) (void *), void *arg)
+{
+	return attempt(work, arg, true, false);
+}
+
+ErrorData *
+sliced_try_and_undo(void (*work) (void *), void *arg)
+{
+	return attempt(work, arg, true, true);
 }

@@ -13,4 +13,10 @@
  */
 extern ErrorData *sliced_try(void (*work) (void *), void *arg);
 
+/* The same, and fail if another session holds a lock for long that the work needs. */
+extern ErrorData *sliced_try_soon(void (*work) (void *), void *arg);
+
+/* The same, and take everything back that it did, so that no lock stays. */
+extern ErrorData *sliced_try_and_undo(void (*work) (void *), void *arg);
+
 #endif

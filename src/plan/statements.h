@@ -24,7 +24,7 @@ typedef struct SlicedUse
 /*
  * Analyze the statements in 'text', which may have parameters, and list what they
  * use, each use once.  Fails where the statements would fail for a user who sent
- * them.
+ * them.  Runs no code that a user has written.
  */
 extern List *sliced_statement_uses(const char *text);
 

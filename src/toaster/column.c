@@ -461,7 +461,7 @@ add_dictionary(SlicedColumn *column, Relation rel, int attno)
 
 	if (column->dictionary != SLICED_DICTIONARY_OFF && OidIsValid(toastrelid) &&
 		sliced_codec_get(column->compression.codec)->has_dictionaries && sliced_is_ours(rel) &&
-		!sliced_toast_is_foreign(rel))
+		!sliced_toast_is_foreign(rel) && !RELATION_IS_OTHER_TEMP(rel))
 		column->compression.dictionary = sliced_dictionary_current(toastrelid, attno);
 }
 

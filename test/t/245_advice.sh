@@ -30,7 +30,7 @@ about_files() { sql -c "SELECT rel IS NULL, bytes_now > 1024 ^ 3, sql FROM slice
 is "$(about_files)" "" "there were few temporary files"
 sql -c "SET work_mem = '64kB'; WITH c AS MATERIALIZED (SELECT repeat(i::text, 1000000) AS w FROM generate_series(100, 480) i) SELECT count(length(w)) FROM c" >/dev/null
 until [ "$(sql -c "SELECT temp_bytes > 1024 ^ 3 FROM pg_stat_database WHERE datname = 'postgres'")" = t ]; do sleep 0.1; done
-is "$(about_files)" "t|t|ALTER DATABASE postgres SET sliced.temp_file_compression = 'auto'" "there were many"
+is "$(about_files)" "t|t|ALTER DATABASE postgres SET sliced.temp_file_compression = 'auto';" "there were many"
 sql -c "$(about_files | cut -d'|' -f3)"
 is "$(about_files)" "" "they are compressed"
 sql -c 'ALTER DATABASE postgres RESET ALL'
@@ -151,6 +151,24 @@ END
         t "the WAL that changes took"
     is "$(sql -c "SELECT rel, col, substring(advice FROM '^[^,]*') FROM sliced.advise('below') WHERE topic = 'parts'")" \
         'below1|doc|statements have read parts of values never and changed some once' "partitions, where statements name the table"
+    # statements of others are looked at, and nothing in them runs: here the input function of a domain's array
+    sql <<'END'
+        CREATE ROLE intruder;
+        CREATE SCHEMA theirs AUTHORIZATION intruder;
+        GRANT USAGE ON SCHEMA theirs TO PUBLIC;
+        SET ROLE intruder;
+        CREATE SEQUENCE theirs.calls;           -- it keeps its number when a transaction is rolled back
+        GRANT USAGE ON theirs.calls TO PUBLIC;
+        CREATE FUNCTION theirs.run(x int) RETURNS bool LANGUAGE plpgsql AS $f$
+            BEGIN PERFORM nextval('theirs.calls'); RETURN true; END $f$;
+        CREATE DOMAIN theirs.d AS int CHECK (theirs.run(value));
+        SELECT count(*) FROM xmltable('/r' PASSING ('<r/>'::xml) COLUMNS a theirs.d[] DEFAULT '{1}');
+END
+    is "$(sql -c "SELECT count(*) FROM pg_stat_statements WHERE query LIKE '%COLUMNS a theirs.d[] DEFAULT ''{1}''%'" \
+        -c 'ALTER SEQUENCE theirs.calls RESTART' -c "SELECT count(*) > 0 FROM sliced.advise('asked') WHERE topic = 'parts'" \
+        -c 'SELECT length(sliced.report()) > 0' -c 'SELECT is_called FROM theirs.calls')" $'1\nt\nt\nf' "no code of others runs"
+    is "$(sql -c 'BEGIN' -c "SELECT count(*) > 0 FROM sliced.advise('asked')" -c "SELECT DISTINCT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN ('asked'::regclass, 'below'::regclass)")" \
+        $'t\nAccessShareLock' "nor is a lock kept that such a statement would take"
     # a statement that names what somebody has locked is left out, and nobody waits
     sql -c 'BEGIN' -c 'LOCK TABLE asked' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
     while [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE relation = 'asked'::regclass AND granted AND mode = 'AccessExclusiveLock'")" = 0 ]; do sleep 0.1; done
@@ -162,13 +180,39 @@ else
     echo "ok - # skip statements: this server has no pg_stat_statements"
 fi
 
+# ---- what other sessions have ----
+sql -c 'CREATE TABLE busy USING sliced AS SELECT * FROM documents' -c 'CREATE INDEX ON long (id)'
+toast_index=$(sql -c "SELECT indexrelid::regclass FROM pg_index WHERE indrelid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'busy')")
+sql -c 'BEGIN' -c "REINDEX INDEX $toast_index" \
+    -c 'REINDEX INDEX long_id_idx' -c "LOCK TABLE numbers IN SHARE MODE" -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
+while [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE relation = 'numbers'::regclass AND granted AND mode = 'ShareLock'")" = 0 ]; do sleep 0.1; done
+is "$(sql -c "SET statement_timeout = '60s'; SELECT length(sliced.report('5 s')) > 0" 2>&1 | grep -v NOTICE | sort)" \
+    $'WARNING:  table "public.busy" is left out: canceling statement due to lock timeout\nWARNING:  table "public.long" is left out: canceling statement due to lock timeout\nt' \
+    "indexes that are being built keep nobody waiting"
+is "$(sql -c "SELECT sliced.report('5 s') ~ '2 tables were not looked at'" 2>/dev/null)" t "the page says what is missing"
+sql -c "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'numbers'::regclass AND mode = 'ShareLock'" >/dev/null
+wait || true
+sql -c 'DROP TABLE busy'
+
+sql -c 'CREATE TEMP TABLE temporary (id int, t text) USING sliced' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
+while [ "$(sql -c "SELECT count(*) FROM pg_class WHERE relname = 'temporary'")" = 0 ]; do sleep 0.1; done
+is "$(sql -c 'SELECT count(*) > 0 FROM sliced.columns')" t "temporary tables of others are in no way"
+sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'" >/dev/null
+wait || true
+
+# ---- options of columns stay in advised SQL ----
+sql -c 'CREATE TABLE options (id int, t text) USING sliced' -c "SELECT sliced.alter_column('options', 't', 'toaster=plain, compression=pglz, dictionary=off')" \
+    -c "INSERT INTO options SELECT i, (SELECT string_agg(md5((i * j % 500)::text), ' ') FROM generate_series(1, 200) j) FROM generate_series(1, 300) i" >/dev/null
+is "$(sql -c "SELECT DISTINCT substring(sql FROM '''(toaster=[^'']*)''') FROM sliced.advise('options') WHERE topic = 'storage'")" \
+    'toaster=plain, compression=zstd, dictionary=off' "options that the advice is not about, and no dictionary where it is off"
+
 # ---- damage, and time ----
 damaged() { sql -c "SELECT count(*) > 0 FROM sliced.advise() WHERE rel = 'long'" 2>&1 | sed 's/value [0-9]*/value N/'; }
 file=$(sql -c "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE relname = 'long'")
 server_stop main
 as_user dd if=/dev/zero of="$PGDATA/$file" bs=8192 count=1 conv=notrunc status=none
 server_start main
-is "$(damaged | grep -oE 'WARNING:  table "long" is left out|^f$')" $'WARNING:  table "long" is left out\nf' "a damaged table is named, the others have their advice"
+is "$(damaged | grep -oE 'WARNING:  table "public.long" is left out|^f$')" $'WARNING:  table "public.long" is left out\nf' "a damaged table is named, the others have their advice"
 began=$(date +%s%N)
 sql -c "SELECT count(*) FROM sliced.advise('documents', '100 ms')" >/dev/null
 is "$((($(date +%s%N) - began) / 1000000 < 5000))" 1 "it takes about as long as it may"

@@ -89,7 +89,7 @@ echo 'BEGIN; LOCK TABLE documents, trained IN ACCESS EXCLUSIVE MODE; SELECT pg_a
 until [ "$(sql -c 'SELECT count(*) FROM pg_locks WHERE locktype = $$advisory$$')" = 1 ]; do sleep 0.1; done
 sql -c "SET statement_timeout = '60s'" -c "SELECT sliced.report('50s')" >"$PGS_TMP/locked" 2>"$PGS_TMP/warned"
 # how far it is it tells a slow machine
-is "$(grep -v '^NOTICE: .* tables looked at$' "$PGS_TMP/warned" | sort)" $'WARNING:  table "documents" is left out: another session has locked it\nWARNING:  table "trained" is left out: another session has locked it' \
+is "$(grep -v '^NOTICE: .* tables looked at$' "$PGS_TMP/warned" | sort)" $'WARNING:  table "public.documents" is left out: another session has locked it\nWARNING:  table "public.trained" is left out: another session has locked it' \
     "tables that are locked are warned of"
 is "$(ask locked '"public.documents" in names("Where the space is", "th"), "public.random" in names("Where the space is", "th")')" \
     '(False, True)' "and left out"
