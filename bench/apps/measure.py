@@ -107,6 +107,7 @@ class Database:
             for table, method in self.session.run(f"SELECT c.oid::regclass::text, a.amname {TABLES}"):
                 if method != "sliced":
                     yield f"{table} is a table of {method}"
+                    continue
                 for problem in self.session.run(f"SELECT * FROM sliced.verify('{table}')"):
                     yield f"{table}: {problem}"
 
