@@ -1,4 +1,4 @@
-# A model of Active Record with a jsonb and a text column: saves, update_columns, SQL in update_all.
+# A model of Active Record with a jsonb and a text column: saves, and SQL in update_all.
 #
 # bench/apps/app.py has what it answers.
 #
