@@ -11,13 +11,12 @@ once for an empty answer, and once for the finished answer.
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Index, String, Text, create_engine, select
 from sqlalchemy.orm import Session, declarative_base
 from sqlalchemy.orm.attributes import flag_modified
-from sqlalchemy.pool import NullPool
 
 from app import hot, main, maker
 
 CHATS, TURNS, CHANGES = 40, 20, 240
 
-engine = create_engine("postgresql+psycopg://", poolclass=NullPool)
+engine = create_engine("postgresql+psycopg://")
 Base = declarative_base()
 
 
@@ -80,6 +79,7 @@ def make():
                              chat={"title": "a chat", "models": ["llama3.1:8b"], "params": {}, "files": [],
                                    "history": {"messages": messages, "currentId": parent}, "tags": []}))
         session.commit()
+    engine.dispose()
 
 
 def turn(turns):
@@ -92,6 +92,7 @@ def turn(turns):
             upsert_message(session, chat_id, question, asked)
             upsert_message(session, chat_id, answer, {**answered, "content": "", "done": False})
             upsert_message(session, chat_id, answer, answered)
+    engine.dispose()
 
 
 def read():
@@ -101,6 +102,7 @@ def read():
         for title, current in session.execute(
                 select(Chat.title, Chat.chat[("history", "currentId")].as_string()).order_by(Chat.id)):
             yield [title, current]
+    engine.dispose()
 
 
 main(f"Open WebUI's table of chats, {CHATS} chats of {TURNS} turns at first", CHANGES, {"a turn": turn}, make, read)
