@@ -337,12 +337,6 @@ input_next(PlanState *node)
 	return next_to_group(g);
 }
 
-static TupleTableSlot *
-input_exec(CustomScanState *node)
-{
-	return input_next(&node->ss.ps);
-}
-
 static void
 forget_rows(SlicedGroups *g)
 {
@@ -402,7 +396,6 @@ input_end(CustomScanState *node)
 static const CustomExecMethods input_run = {
 	.CustomName = "SlicedInput",
 	.BeginCustomScan = input_begin,
-	.ExecCustomScan = input_exec,
 	.EndCustomScan = input_end,
 	.ReScanCustomScan = input_rescan
 };
@@ -522,12 +515,6 @@ groups_next(PlanState *node)
 	return NULL;
 }
 
-static TupleTableSlot *
-groups_exec(CustomScanState *node)
-{
-	return groups_next(&node->ss.ps);
-}
-
 static void
 groups_rescan(CustomScanState *node)
 {
@@ -562,7 +549,6 @@ groups_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 static const CustomExecMethods groups_run = {
 	.CustomName = "SlicedGroups",
 	.BeginCustomScan = groups_begin,
-	.ExecCustomScan = groups_exec,
 	.EndCustomScan = groups_end,
 	.ReScanCustomScan = groups_rescan,
 	.ExplainCustomScan = groups_explain

@@ -106,12 +106,6 @@ side_next(PlanState *node)
 	return slot;
 }
 
-static TupleTableSlot *
-side_exec(CustomScanState *node)
-{
-	return side_next(&node->ss.ps);
-}
-
 static void
 side_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -153,7 +147,6 @@ side_end(CustomScanState *node)
 static const CustomExecMethods side_run = {
 	.CustomName = "SlicedJoinSide",
 	.BeginCustomScan = side_begin,
-	.ExecCustomScan = side_exec,
 	.EndCustomScan = side_end,
 	.ReScanCustomScan = side_rescan
 };
@@ -247,12 +240,6 @@ passes_next(PlanState *node)
 	return NULL;
 }
 
-static TupleTableSlot *
-passes_exec(CustomScanState *node)
-{
-	return passes_next(&node->ss.ps);
-}
-
 static void
 passes_rescan(CustomScanState *node)
 {
@@ -342,7 +329,6 @@ passes_shutdown(CustomScanState *node)
 static const CustomExecMethods passes_run = {
 	.CustomName = "SlicedPasses",
 	.BeginCustomScan = passes_begin,
-	.ExecCustomScan = passes_exec,
 	.EndCustomScan = passes_end,
 	.ReScanCustomScan = passes_rescan,
 	.EstimateDSMCustomScan = passes_estimate_dsm,

@@ -1,6 +1,9 @@
 /*
  * node.h
  *	  What our nodes around core's have in common: see spill.h.
+ *
+ * When a node begins, it puts its function in ss.ps.ExecProcNode, where core would have
+ * ExecCustomScan(), so their CustomExecMethods have none.
  */
 #ifndef SLICED_SPILL_NODE_H
 #define SLICED_SPILL_NODE_H

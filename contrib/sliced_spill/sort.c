@@ -126,12 +126,6 @@ runs_next(PlanState *node)
 	return row;
 }
 
-static TupleTableSlot *
-runs_exec(CustomScanState *node)
-{
-	return runs_next(&node->ss.ps);
-}
-
 static void
 runs_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -180,7 +174,6 @@ runs_end(CustomScanState *node)
 static const CustomExecMethods runs_run = {
 	.CustomName = "SlicedRuns",
 	.BeginCustomScan = runs_begin,
-	.ExecCustomScan = runs_exec,
 	.EndCustomScan = runs_end,
 	.ReScanCustomScan = runs_rescan
 };
@@ -502,12 +495,6 @@ sorted_next(PlanState *node)
 	return next_merged(s);
 }
 
-static TupleTableSlot *
-sorted_exec(CustomScanState *node)
-{
-	return sorted_next(&node->ss.ps);
-}
-
 static void
 sorted_rescan(CustomScanState *node)
 {
@@ -555,7 +542,6 @@ sorted_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 static const CustomExecMethods sorted_run = {
 	.CustomName = "SlicedSort",
 	.BeginCustomScan = sorted_begin,
-	.ExecCustomScan = sorted_exec,
 	.EndCustomScan = sorted_end,
 	.ReScanCustomScan = sorted_rescan,
 	.MarkPosCustomScan = sorted_mark,
