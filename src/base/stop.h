@@ -6,7 +6,8 @@
  *
  * stands between two writes, or between two changes of what a session remembers.
  * It compiles to nothing unless the tests ask for it (-DSLICED_STOP_POINTS, which
- * them in the sources, and fails for one that no scenario reaches.
+ * "./dev test stops" sets).  Each name is there once: test/stops finds all of them
+ * in the sources, and fails for one that no scenario reaches.
  *
  * A test says what happens at which point:
  *
