@@ -48,8 +48,8 @@ get_long_number(Source *s)
 		result |= (uint64) (byte & 0x7F) << shift;
 		if (!(byte & 0x80))
 		{
-			/* one way only to write a number */
-			if (result > PG_UINT32_MAX || (byte == 0 && shift > 0))
+			/* one way only to write a number, and short ones do not come here */
+			if (result > PG_UINT32_MAX || byte == 0)
 				break;
 			return result;
 		}
@@ -132,17 +132,11 @@ get_child(Source *s, SlicedChild *child, uint32 objid, uint32 borrowed)
 	child->len = get_number(s);
 	if (child->objid == 0 || child->len == 0 || child->len > INT_MAX)
 		return false;
-	switch (child->kind)
-	{
-		case SLICED_CHILD_EXTENT:
-			return child->seq >= 0 && child->len <= INT_MAX - (uint32) child->seq &&
-				((kind & 3) != KIND_HINTED ||
-				 (get_hint(s, &child->hint) && ItemPointerIsValid(&child->hint)));
-		case SLICED_CHILD_NODE:
-			return child->seq < -1 && (child->height > 0 || get_hint(s, &child->hint));
-		default:
-			return false;
-	}
+	if (child->kind == SLICED_CHILD_NODE)
+		return child->seq < -1 && (child->height > 0 || get_hint(s, &child->hint));
+	return child->seq >= 0 && child->len <= INT_MAX - (uint32) child->seq &&
+		((kind & 3) != KIND_HINTED ||
+		 (get_hint(s, &child->hint) && ItemPointerIsValid(&child->hint)));
 }
 
 static bool

@@ -270,8 +270,7 @@ sliced_row_decode(SlicedRow *row, const char *src, uint32 len, uint32 objid, int
 	row->ascii = 0;
 	row->own = 0;
 
-	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_ENTRY ||
-		row->kind == SLICED_ROW_TAIL)
+	if (row->kind < SLICED_ROW_HEAD || row->kind > SLICED_ROW_ENTRY)
 		return SLICED_KIND_UNKNOWN;
 	if (row->kind == SLICED_ROW_HEAD)
 	{

@@ -247,7 +247,24 @@ forgeries(void)
 	check(decode_forged(row, -1) == SLICED_SOUND);
 	check(decode_forged(row, 0) != SLICED_SOUND);
 	row.kind = 9;
-	check(decode_forged(row, 5) != SLICED_SOUND);
+	check(decode_forged(row, 5) == SLICED_KIND_UNKNOWN);
+	row.kind = 0;
+	check(decode_forged(row, 5) == SLICED_KIND_UNKNOWN);
+	row = slice_row(100);
+	row.codec = SLICED_CODEC_LZ4;
+	row.rawlen = 200;
+	row.parts = 201;
+	check(decode_forged(row, 5) == SLICED_SLICE_LENGTH_IMPOSSIBLE);	/* a part has a byte or more */
+
+	/* of another version, whether or not its kind is one of ours */
+	for (int kind = 0; kind < 16; kind++)
+	{
+		row = slice_row(100);
+		sliced_row_encode(buf, 1, 5, &row);
+		buf[4] = (SLICED_FORMAT_VERSION + 1) << 4 | kind;
+		correct_checksum(sliced_row_size(&row), 1, 5);
+		check(sliced_row_decode(&row, buf, sliced_row_size(&row), 1, 5) == SLICED_VERSION_UNKNOWN);
+	}
 
 	row = slice_row(10);
 	row.kind = SLICED_ROW_CONTINUATION;
@@ -578,6 +595,7 @@ forged_nodes(void)
 	check(!IS_NODE("\x80\x00" "\x0cxyz"));
 	check(!IS_NODE("\x00" "\x8c"));
 	check(!IS_NODE("\x00" "\x84\x80\x80\x80\x10x"));
+	check(!IS_NODE("\x00" "\x84\x80\x80\x80\x80\x00x"));
 
 	/* more children than bytes; a child that has no run; a run of no child */
 	check(!IS_NODE("\x7e" "\x00\x00\x02\x05" "\x16\x00\x00"));
@@ -590,6 +608,7 @@ forged_nodes(void)
 	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x0a\x00\x00" "\x09\x02"));
 	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x1a\x00\x00"));
 	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x0a\x00\x04"));
+	check(!IS_NODE("\x02" "\x00\x00\x02\x05" "\x0a\x00\x06"));
 
 	/* extents: object 0, length 0, before 0, beyond 2^31, with a height; unknown kinds */
 	check(!IS_NODE("\x02" "\x00\x14\x02\x05" "\x16\x00\x00"));
@@ -599,12 +618,14 @@ forged_nodes(void)
 	check(!IS_NODE("\x02" "\x04\x00\x02\x05" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x03\x00\x02\x05" "\x16\x00\x00"));
 
-	/* nodes: -2 and below, of a possible height */
+	/* nodes: -2 and below, of a possible height and length */
 	check(IS_NODE("\x02" "\x01\x00\x03\x05\x00" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x01\x00\x01\x05\x00" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x01\x00\x02\x05\x00" "\x16\x00\x00"));
 	check(IS_NODE("\x02" "\x41\x00\x03\x05" "\x16\x00\x00"));
 	check(!IS_NODE("\x02" "\x45\x00\x03\x05" "\x16\x00\x00"));
+	check(IS_NODE("\x02" "\x01\x00\x03\xff\xff\xff\xff\x07\x00" "\x16\x00\x00"));
+	check(!IS_NODE("\x02" "\x01\x00\x03\x80\x80\x80\x80\x08\x00" "\x16\x00\x00"));
 
 	/* extents with a hint, which must be a valid one */
 	check(IS_NODE("\x02" "\x03\x00\x02\x05\x01\x07" "\x16\x00\x00"));
