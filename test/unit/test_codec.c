@@ -308,6 +308,35 @@ unknown_codecs(void)
 	check(sliced_codec_try(SLICED_CODEC_NONE, raw, 1000, packed, 3, NULL) == 0);
 }
 
+/* A codec gives no more bytes than the slice has, and "none" gives those it got. */
+static void
+too_many_wanted(void)
+{
+	SlicedDictionary *dictionary = some_dictionary(0);
+
+	fill(1, 4096);
+	for (int id = 0; id < SLICED_N_CODECS; id++)
+	{
+		const SlicedCodec *codec = sliced_codec_get(id);
+		uint32		n = sliced_codec_try(id, raw, 4096, packed, 3, NULL);
+
+		if (id == SLICED_CODEC_NONE)
+		{
+			memcpy(packed, raw, 4096);
+			n = 4096;
+			check(codec->decompress(packed, n, unpacked, 1000, n, NULL));
+			check(memcmp(raw, unpacked, 1000) == 0);
+			check(!codec->decompress(packed, n - 1, unpacked, 1000, n, NULL));
+		}
+		memset(unpacked, '#', sizeof(unpacked));
+		check(n > 0 && !codec->decompress(packed, n, unpacked, 4097, 4096, NULL));
+		check(unpacked[4096] == '#');
+		if (codec->has_dictionaries)
+			check(!codec->decompress(packed, n, unpacked, 4097, 4096, dictionary));
+	}
+	sliced_dictionary_free(dictionary);
+}
+
 /* No slice is larger than readers expect. */
 static void
 slice_sizes(void)
@@ -326,6 +355,7 @@ main(void)
 	run_test(training);
 	run_test(hex_text);
 	run_test(unknown_codecs);
+	run_test(too_many_wanted);
 	run_test(slice_sizes);
 	return unit_failures != 0;
 }

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include <setjmp.h>
 #include <sys/resource.h>
 
 #include "tree/tree.h"
@@ -963,6 +964,278 @@ places_are_known(void)
 	value_free(&v);
 }
 
+/* ---- damage ---- */
+
+typedef enum Harm
+{
+	NODE_MISSING,
+	NODE_CUT_OFF,
+	NODE_OF_OTHER_LENGTH,
+	NODE_WITHIN_ITSELF,
+	NO_HARM,
+	SLICES_MISSING,
+	SLICE_LATE,
+	SLICE_EMPTY,
+	SLICE_TOO_LONG
+} Harm;
+
+static Harm harm;
+static uint32 harmed_objid;
+static int32 harmed_seq;
+static jmp_buf found_damage;
+static SlicedDamage damage_found;
+
+/* A node of one item: some bytes, or all of a child. */
+static char *
+small_node(const Row *r, SlicedChild *child, uint32 len, uint32 *size)
+{
+	SlicedItem	item = {.bytes = child == NULL ? "bytes of a node that is too short" : NULL, .len = len};
+	SlicedNode	node = {.nchildren = child != NULL, .nitems = 1, .len = len, .children = child, .items = &item};
+	char	   *bytes;
+
+	*size = sliced_node_size(&node, r->objid);
+	bytes = palloc(*size);
+	sliced_node_encode(bytes, &node, r->objid);
+	return bytes;
+}
+
+static SlicedDamage
+harmed_node(void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes, uint32 *size)
+{
+	Row		   *r = find(SLICED_CHILD_NODE, objid, seq);
+	SlicedChild itself = {.kind = SLICED_CHILD_NODE, .height = 1, .objid = objid, .seq = seq, .len = r->len};
+	SlicedDamage damage = store_node(arg, objid, seq, hint, bytes, size);
+
+	if (objid != harmed_objid || seq != harmed_seq)
+		return damage;
+	if (harm == NODE_MISSING)
+		return SLICED_NODE_MISSING;
+	if (harm == NODE_CUT_OFF)
+		--*size;
+	if (harm == NODE_OF_OTHER_LENGTH)
+		*bytes = small_node(r, NULL, r->len == 1 ? 2 : 1, size);
+	if (harm == NODE_WITHIN_ITSELF)
+		*bytes = small_node(r, &itself, r->len, size);
+	return SLICED_SOUND;
+}
+
+static SlicedDamage
+harmed_read(void *arg, uint32 objid, uint32 start, uint32 len, char *dst)
+{
+	return harm == SLICES_MISSING ? SLICED_SLICE_MISSING : store_read(arg, objid, start, len, dst);
+}
+
+static SlicedTreeSlice
+harmed_slice(void *arg, uint32 objid, uint32 pos)
+{
+	SlicedTreeSlice slice = store_slice(arg, objid, pos);
+
+	slice.start += harm == SLICE_LATE;
+	if (harm == SLICE_EMPTY)
+		slice.len = 0;
+	if (harm == SLICE_TOO_LONG)
+		slice.len += 100 * 1000;
+	return slice;
+}
+
+static void
+harmed_damaged(void *arg, uint32 objid, int32 seq, SlicedDamage damage)
+{
+	damage_found = damage;
+	longjmp(found_damage, 1);
+}
+
+static const SlicedTreeStore harmed_store = {
+	.node = harmed_node, .locate = store_locate, .slice = harmed_slice, .read = harmed_read, .damaged = harmed_damaged
+};
+
+/* What ends a walk through the value. */
+static SlicedDamage
+walk_harmed(const Value *v)
+{
+	static SlicedTreeWalk walk;
+	SlicedTreePiece piece;
+	uint32		done = 0;
+
+	sliced_tree_walk(&walk, &harmed_store, v->root, v->root_size, v->id, -1, 0, v->len);
+	while (sliced_tree_next(&walk, &piece))
+	{
+		check(done + piece.len <= v->len);
+		if (piece.bytes != NULL)
+			check(memcmp(v->bytes + done, piece.bytes, piece.len) == 0);
+		done += piece.len;
+	}
+	check(done < v->len || walk.damage == SLICED_SOUND);
+	return walk.damage;
+}
+
+static SlicedDamage
+change_harmed_by(const Value *v, const SlicedTreeRun *runs, int nruns)
+{
+	SlicedTreeChange change = {.store = &harmed_store, .limits = &tiny, .objid = v->id + 1000, .own = 1};
+
+	damage_found = SLICED_SOUND;
+	if (setjmp(found_damage) == 0)
+		sliced_tree_change(&change, v->root, v->root_size, v->id, runs, nruns);
+	return damage_found;
+}
+
+/* What a change finds that drops all nodes. */
+static SlicedDamage
+change_harmed(const Value *v)
+{
+	SlicedTreeRun run = {.bytes = "x", .len = 1};
+
+	return change_harmed_by(v, &run, 1);
+}
+
+/* What a change finds that edits all slices: few edits would stay in the root. */
+static SlicedDamage
+edit_harmed(const Value *v)
+{
+	SlicedTreeRun *runs = palloc((v->len / 5 + 1) * 2 * sizeof(SlicedTreeRun));
+	int			nruns = 0;
+
+	for (uint32 at = 0; at < v->len; at += 5)
+	{
+		runs[nruns++] = (SlicedTreeRun) {.start = at, .len = Min(4, v->len - at)};
+		if (at + 4 < v->len)
+			runs[nruns++] = (SlicedTreeRun) {.bytes = "x", .len = 1};
+	}
+	return change_harmed_by(v, runs, nruns);
+}
+
+typedef struct NamesOfHarmed
+{
+	SlicedDamage damage;
+	int			ndamaged;
+} NamesOfHarmed;
+
+static void
+name_harmed(void *arg, const SlicedTreeName *name)
+{
+	NamesOfHarmed *names = arg;
+
+	if (name->damage == SLICED_SOUND)
+		return;
+	check(name->objid == harmed_objid && name->seq == harmed_seq);
+	names->damage = name->damage;
+	names->ndamaged++;
+}
+
+/* Readers, changes and lists of names end at a damaged node, and tell of it. */
+static void
+nodes_are_damaged(void)
+{
+	for (int round = 0; round < 20; round++)
+	{
+		Value		v;
+
+		slice_len = 64;
+		value_make(&v, 3000);
+		for (int i = 0; i < 60; i++)
+			value_splice(&v, &tiny, rnd(v.len - 8), 8, 9);
+		for (int i = 0; i < nrows; i++)
+			if (rows[i].kind == SLICED_CHILD_NODE)
+			{
+				harmed_objid = rows[i].objid;
+				harmed_seq = rows[i].seq;
+				if (rnd(3) == 0)
+					break;
+			}
+		for (harm = 0; harm < NO_HARM; harm++)
+		{
+			SlicedDamage damage = harm == NODE_MISSING ? SLICED_NODE_MISSING : SLICED_NODE_IMPOSSIBLE;
+			NamesOfHarmed names = {SLICED_SOUND};
+			SlicedNode	root;
+
+			check(walk_harmed(&v) == damage);
+			/* that a node is within itself is no damage for who only collects its rows */
+			check(change_harmed(&v) == (harm == NODE_WITHIN_ITSELF ? SLICED_SOUND : damage));
+			check(edit_harmed(&v) == damage);
+			check(sliced_node_decode(&root, v.root, v.root_size, v.id, 0) == SLICED_SOUND);
+			sliced_tree_names(&harmed_store, &root, name_harmed, &names);
+			check(names.damage == (harm == NODE_WITHIN_ITSELF ? SLICED_SOUND : damage));
+			check(harm == NODE_WITHIN_ITSELF || names.ndamaged > 0);
+			sliced_node_free(&root);
+		}
+		check(walk_harmed(&v) == SLICED_SOUND);
+		check(edit_harmed(&v) == SLICED_SOUND);
+		value_free(&v);
+	}
+}
+
+/* Slices are not where a node has them. */
+static void
+slices_are_misplaced(void)
+{
+	for (int round = 0; round < 20; round++)
+	{
+		Value		v;
+
+		slice_len = 64;
+		harmed_objid = 0;
+		value_make(&v, 1000);
+		/* without edits at first */
+		for (int i = 0; i < round; i++)
+			value_splice(&v, &tiny, rnd(v.len - 8), 8, 9);
+		for (harm = SLICE_LATE; harm <= SLICE_TOO_LONG; harm++)
+			check(edit_harmed(&v) == SLICED_SLICE_MISPLACED);
+		value_free(&v);
+	}
+}
+
+/* More bytes are asked for than there are. */
+static void
+ranges_are_impossible(void)
+{
+	static SlicedTreeWalk walk;
+	SlicedTreePiece piece;
+	Value		v;
+
+	slice_len = 64;
+	value_make(&v, 300);
+	sliced_tree_walk(&walk, &store, v.root, v.root_size, v.id, -1, 1, v.len);
+	check(walk.damage == SLICED_NODE_IMPOSSIBLE && !sliced_tree_next(&walk, &piece));
+	sliced_tree_walk(&walk, &store, v.root, v.root_size, v.id, -1, PG_UINT32_MAX, 2);
+	check(walk.damage == SLICED_NODE_IMPOSSIBLE && !sliced_tree_next(&walk, &piece));
+	sliced_tree_walk(&walk, &store, v.root, v.root_size - 1, v.id, -1, 0, v.len);
+	check(walk.damage == SLICED_NODE_IMPOSSIBLE && !sliced_tree_next(&walk, &piece));
+	value_free(&v);
+}
+
+/* The old words of a list that has moved are missing, or a node above them is. */
+static void
+lists_are_damaged(void)
+{
+	static List list;
+	int			nharmed = 0;
+
+	for (int round = 0; round < 20; round++)
+	{
+		Value		v;
+
+		slice_len = 256;
+		list_value_make(&v, &list, 400 + rnd(200), 1000);
+		for (int i = 0; i < 30; i++)
+			list_change(&v, &tiny, &list, rnd(list.n), 0, 1, true);
+		harm = SLICES_MISSING;
+		harmed_objid = 0;
+		check(walk_harmed(&v) == SLICED_SLICE_MISSING);
+		for (int i = 0; i < nrows; i++)
+			if (rows[i].kind == SLICED_CHILD_NODE)
+			{
+				harmed_objid = rows[i].objid;
+				harmed_seq = rows[i].seq;
+				harm = NODE_MISSING;
+				check(walk_harmed(&v) == SLICED_NODE_MISSING);
+				nharmed++;
+			}
+		value_free(&v);
+	}
+	check(nharmed > 0);
+}
+
 /* Bytes of WAL for a change, on average at most, with the limits for real use. */
 static void
 changes_are_cheap(void)
@@ -1009,6 +1282,10 @@ main(int argc, char **argv)
 	run_test(long_values_stay);
 	run_test(values_grow);
 	run_test(places_are_known);
+	run_test(nodes_are_damaged);
+	run_test(slices_are_misplaced);
+	run_test(ranges_are_impossible);
+	run_test(lists_are_damaged);
 	run_test(changes_are_cheap);
 	run_test(changes_at_one_place);
 	return unit_failures != 0;
