@@ -7,9 +7,13 @@
 
 all_parts="lint tree unit regress contrib isolation tap model append soak fuzz stops tiny core bench"
 
+# Those of them that reach more with tiny limits, and those that count for coverage.
+tiny_parts="unit regress contrib isolation model"
+coverage_parts="unit regress contrib isolation tap model"
+
 # Seconds that each takes on two idle cores, more or less.
 declare -A part_seconds=([lint]=20 [tree]=1 [unit]=55 [regress]=60 [contrib]=40 [isolation]=20 [tap]=420 [model]=130
-    [append]=80 [soak]=60 [fuzz]=115 [stops]=410 [tiny]=320 [core]=260 [bench]=150 [same]=30 [upgrade]=25 [quick]=110)
+    [append]=80 [soak]=60 [fuzz]=115 [stops]=410 [tiny]=320 [core]=260 [bench]=150 [same]=30 [upgrade]=25 [quick]=110 [coverage]=1500)
 
 # What PART... will take; nothing if only some of a part's tests are run, or it is not known.
 parts_take() {
@@ -297,7 +301,7 @@ part_valgrind() {
 # one, as concurrency is the same whatever the lengths.
 part_tiny() {
     env -u PGS_TREE VERBOSE=1 CORE_SUITES="${CORE_SUITES:-regress}" \
-        "$root/dev" test --tiny unit regress contrib isolation model core core_spill
+        "$root/dev" test --tiny $tiny_parts core core_spill
 }
 
 # Failures at every stop point, in a build that has them.
@@ -310,6 +314,33 @@ part_stops() {
         # shellcheck disable=SC2086
         env -u PGS_TREE VERBOSE=1 PGS_CPPFLAGS="${PGS_CPPFLAGS:-} -DSLICED_STOP_POINTS" "$root/dev" test stops ${only[stops]:-}
     fi
+}
+
+# Which of our lines and branches tests take.
+part_coverage() { env -u PGS_TREE VERBOSE=1 "$root/dev" coverage; }
+
+# run_coverage PART...: run these parts in builds that count, and print the table.  Those that reach
+# more with tiny limits run a second time.  A process adds its counts to files beside the objects
+# when it exits, one process at a time.  If it is killed, its counts are lost.
+run_coverage() {
+    local part tiny='' status=0 counts goal=0
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || { set -- $coverage_parts && goal=90; }
+    for part; do
+        case " $tiny_parts " in *" $part "*) tiny+=" $part" ;; esac
+    done
+    counts=$(mktemp -d "$PGS_TMPDIR/pg_sliced.XXXXXX")
+    # shellcheck disable=SC2064
+    trap "clear_away $counts" EXIT
+    trap 'exit 130' INT TERM
+    chmod 755 "$counts"
+    export PGS_COVERAGE=$counts PGS_CPPFLAGS="--coverage -O0 -Wno-cpp -include $root/test/coverage/macros.h ${PGS_CPPFLAGS:-}"
+    "$root/dev" test "$@" || status=1
+    # shellcheck disable=SC2086
+    [ -z "$tiny" ] || "$root/dev" test --tiny $tiny || status=1
+    mkdir -p "$root/test/output_coverage"
+    "$root/test/coverage/table" "$root" "$counts" "$root/test/output_coverage" $goal || status=1
+    return $status
 }
 
 # With Debezium, of a Maven repository.
@@ -342,6 +373,9 @@ is_tiny() { [[ ${PGS_CPPFLAGS:-} = *TINY* ]]; }
 
 # ... with stop points (src/base/stop.h)?
 has_stop_points() { [[ ${PGS_CPPFLAGS:-} = *STOP* ]]; }
+
+# ... so that it counts which lines and branches are taken?
+counts_coverage() { [[ ${PGS_CPPFLAGS:-} = *--coverage* ]]; }
 
 # Do the objects in the checkout, which are for everyday use, not serve?
 is_special() { [ -n "${PGS_CPPFLAGS:-}" ] || ! is_packaged; }
@@ -450,7 +484,7 @@ run_tests() {
         shift || die "test: an option lacks its argument"
     done
     if [ -n "$tiny" ]; then
-        export PGS_CPPFLAGS=-DSLICED_TINY_LIMITS
+        export PGS_CPPFLAGS="${PGS_CPPFLAGS:+$PGS_CPPFLAGS }-DSLICED_TINY_LIMITS"
         [ $# -gt 0 ] || die "test --tiny: which parts?"
     fi
     # shellcheck disable=SC2086

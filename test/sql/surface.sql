@@ -18,3 +18,6 @@ SELECT pg_describe_object(classid, objid, objsubid) FROM pg_depend
     AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_sliced')
     AND obj_description(objid, classid::regclass::name) IS NULL
     AND NOT (classid = 'pg_type'::regclass AND (SELECT typrelid <> 0 OR typelem <> 0 FROM pg_type WHERE oid = objid)) ORDER BY 1;
+
+-- of a toaster's type there is no value that a user could write
+SELECT 'sliced_text_toaster'::sliced.toaster_handler;

@@ -1,0 +1,92 @@
+/*
+ * macros.h
+ *	  PostgreSQL's macros that branch, as functions: "./dev coverage" includes this first.
+ *
+ * A macro's branches count for the line that uses it, but are not ours to test.  Those of
+ * a function count for the file that has it.  These are the macros that our decisions use
+ * most.
+ */
+#ifndef COVERAGE_MACROS_H
+#define COVERAGE_MACROS_H
+
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+
+static inline Size
+covered_varsize_any(const void *p)
+{
+	return VARSIZE_ANY(p);
+}
+
+static inline Size
+covered_varsize_any_exhdr(const void *p)
+{
+	return VARSIZE_ANY_EXHDR(p);
+}
+
+static inline char *
+covered_vardata_any(const void *p)
+{
+	return VARDATA_ANY(p);
+}
+
+static inline bool
+covered_varatt_is_external_ondisk(const void *p)
+{
+	return VARATT_IS_EXTERNAL_ONDISK(p);
+}
+
+static inline bool
+covered_varatt_is_external_expanded(const void *p)
+{
+	return VARATT_IS_EXTERNAL_EXPANDED(p);
+}
+
+static inline bool
+covered_item_pointer_is_valid(const ItemPointerData *pointer)
+{
+	return ItemPointerIsValid(pointer);
+}
+
+static inline bool
+covered_relation_needs_wal(Relation relation)
+{
+	return RelationNeedsWAL(relation);
+}
+
+static inline bool
+covered_relation_is_logically_logged(Relation relation)
+{
+	return RelationIsLogicallyLogged(relation);
+}
+
+static inline bool
+covered_relation_is_other_temp(Relation relation)
+{
+	return RELATION_IS_OTHER_TEMP(relation);
+}
+
+#undef VARSIZE_ANY
+#define VARSIZE_ANY(p) covered_varsize_any(p)
+#undef VARSIZE_ANY_EXHDR
+#define VARSIZE_ANY_EXHDR(p) covered_varsize_any_exhdr(p)
+#undef VARDATA_ANY
+#define VARDATA_ANY(p) covered_vardata_any(p)
+#undef VARATT_IS_EXTERNAL_ONDISK
+#define VARATT_IS_EXTERNAL_ONDISK(p) covered_varatt_is_external_ondisk(p)
+#undef VARATT_IS_EXTERNAL_EXPANDED
+#define VARATT_IS_EXTERNAL_EXPANDED(p) covered_varatt_is_external_expanded(p)
+#undef ItemPointerIsValid
+#define ItemPointerIsValid(pointer) covered_item_pointer_is_valid(pointer)
+#undef RelationNeedsWAL
+#define RelationNeedsWAL(relation) covered_relation_needs_wal(relation)
+#undef RelationIsLogicallyLogged
+#define RelationIsLogicallyLogged(relation) covered_relation_is_logically_logged(relation)
+#undef RELATION_IS_OTHER_TEMP
+#define RELATION_IS_OTHER_TEMP(relation) covered_relation_is_other_temp(relation)
+
+#endif
