@@ -64,6 +64,10 @@ done
 is "$(try -c 'SET max_parallel_workers = 0' -c "$query")" "$expected" "there are no workers"
 is "$(try -c 'SET parallel_leader_participation = off' -c "$query")" "$expected" "the leader takes no part"
 is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE a.id < 0')" 0 "an empty side"
+# without a Material node the subquery is run once for each row, with new workers
+again="SELECT s.* FROM (VALUES (1), (2), (3)) v LEFT JOIN ($query) s ON true"
+is "$(try -c 'SET enable_material = off' -c "SELECT is_shared('$again')" -c "$again")" $'t\n'"$expected"$'\n'"$expected"$'\n'"$expected" \
+    "a shared join is run three times"
 
 # ---- a file for each process and side, which is counted and logged when all have been read ----
 before=$(as_user grep -c 'fileset' "$PGDATA/../log" || true)
