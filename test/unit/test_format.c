@@ -253,7 +253,7 @@ forgeries(void)
 	row = slice_row(100);
 	row.codec = SLICED_CODEC_LZ4;
 	row.rawlen = 200;
-	row.parts = 201;
+	row.continuations = 201;
 	check(decode_forged(row, 5) == SLICED_SLICE_LENGTH_IMPOSSIBLE);	/* a part has a byte or more */
 
 	/* of another version, whether or not its kind is one of ours */
