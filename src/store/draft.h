@@ -83,7 +83,7 @@ sliced_draft_is_cut(const SlicedDraft *draft)
 	return draft->ncuts > 0 || draft->taken.layout.root != NULL;
 }
 
-/* The value's bytes, decompressed if need be, in the current context. */
+/* The bytes of a value that is not cut, decompressed if need be, in the current context. */
 extern const char *sliced_draft_raw(const SlicedDraft *draft);
 
 /* Free what the draft has allocated. */

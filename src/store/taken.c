@@ -173,27 +173,10 @@ sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored, 
 	};
 }
 
-/*
- * The bytes of a value that was cut are in the order of its own object; put them in
- * the value's order.
- */
-static void
-put_in_order(const SlicedLayout *layout, const char *own, char *dest)
+bool
+sliced_taken_read(const SlicedTaken *taken, char *dest)
 {
-	for (uint32 i = 0; i < layout->node.nitems; i++)
-	{
-		const SlicedItem *item = &layout->node.items[i];
-
-		memcpy(dest, item->bytes != NULL ? item->bytes :
-			   own + (layout->node.children[item->child].seq - SLICED_OWN_START) + item->start,
-			   item->len);
-		dest += item->len;
-	}
-}
-
-static bool
-read_slices(const SlicedTaken *taken, char *dest)
-{
+	Assert(taken->layout.root == NULL);
 	for (int i = 0; i < taken->nslices; i++)
 	{
 		const SlicedTakenSlice *taken_slice = &taken->slices[i];
@@ -209,25 +192,6 @@ read_slices(const SlicedTaken *taken, char *dest)
 		dest += slice.rawlen;
 	}
 	return true;
-}
-
-bool
-sliced_taken_read(const SlicedTaken *taken, char *dest)
-{
-	Size		len = 0;
-	char	   *own;
-	bool		result;
-
-	if (taken->layout.root == NULL)
-		return read_slices(taken, dest);
-	for (int i = 0; i < taken->nslices; i++)
-		len += taken->slices[i].rawlen;
-	own = MemoryContextAllocHuge(CurrentMemoryContext, len);
-	result = read_slices(taken, own);
-	if (result)
-		put_in_order(&taken->layout, own, dest);
-	pfree(own);
-	return result;
 }
 
 void

@@ -49,7 +49,7 @@ extern bool sliced_taken_load(SlicedTaken *taken, Relation toastrel, Oid valueid
 extern void sliced_taken_set(SlicedTaken *taken, uint32 len, int codec, const char *stored,
 							 uint32 storedlen);
 
-/* Decompress all of it to 'dest'; false if that is not possible. */
+/* Decompress a value that was not cut to 'dest'; false if that is not possible. */
 extern bool sliced_taken_read(const SlicedTaken *taken, char *dest);
 
 extern void sliced_taken_free(SlicedTaken *taken);
