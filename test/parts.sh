@@ -12,7 +12,7 @@ tiny_parts="unit regress contrib isolation model"
 coverage_parts="unit regress contrib isolation tap model"
 
 # Seconds that each takes on two idle cores, more or less.
-declare -A part_seconds=([lint]=20 [tree]=1 [unit]=55 [regress]=60 [contrib]=40 [isolation]=20 [tap]=420 [model]=130
+declare -A part_seconds=([lint]=20 [tree]=1 [unit]=55 [regress]=60 [contrib]=40 [isolation]=20 [tap]=480 [model]=130
     [append]=80 [soak]=60 [fuzz]=115 [stops]=410 [tiny]=320 [core]=260 [bench]=150 [same]=30 [upgrade]=25 [quick]=110 [coverage]=1500)
 
 # What PART... will take; nothing if only some of a part's tests are run, or it is not known.

@@ -179,6 +179,9 @@ sliced_add_partition(SlicedPasses *p)
 static void
 remove_partition(SlicedPasses *p, SlicedPartition *partition)
 {
+	/* they may have its last rows */
+	ExecClearTuple(p->inner->slot);
+	ExecClearTuple(p->outer->slot);
 	p->queue = list_delete_ptr(p->queue, partition);
 	free_partition(partition);
 	if (partition->is_single)

@@ -199,14 +199,14 @@ add_label(StringInfo sql, const Advice *a, int i, const SlicedChoice *choice)
 	if (from.toaster_from.origin == SLICED_FROM_COLUMN_LABEL)
 		appendStringInfo(sql, "toaster=%s, ", NameStr(from.toaster));
 	appendStringInfo(sql, "compression=%s", sliced_codec_get(choice->codec)->name);
-	level = choice->level;
+	level = choice->level > sliced_zstd_level ? choice->level : 0;
 	if (choice->codec == SLICED_CODEC_ZSTD && from.level_from.origin == SLICED_FROM_COLUMN_LABEL)
 		level = Max(level, column.compression.level);
-	if (level > sliced_zstd_level)
+	if (level > 0)
 		appendStringInfo(sql, ", level=%d", level);
-	if (from.dictionary_from.origin == SLICED_FROM_COLUMN_LABEL && column.dictionary == SLICED_DICTIONARY_OFF)
-		appendStringInfoString(sql, ", dictionary=off");
-	else if (choice->dictionary)
+	if (from.dictionary_from.origin == SLICED_FROM_COLUMN_LABEL && column.dictionary != SLICED_DICTIONARY_AUTO)
+		appendStringInfo(sql, ", dictionary=%s", column.dictionary == SLICED_DICTIONARY_OFF ? "off" : "on");
+	else if (choice->dictionary || from.dictionary_from.origin == SLICED_FROM_COLUMN_LABEL)
 		appendStringInfoString(sql, ", dictionary=auto");
 	appendStringInfoString(sql, "');\n");
 }

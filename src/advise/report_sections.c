@@ -87,7 +87,7 @@ left_out(StringInfo page, const SlicedReport *report)
 {
 	if (report->left_out > 0)
 		sliced_html_element(page, "p", "note",
-							psprintf("%s not looked at: other sessions have locked them, they have a damaged value, or the time was over. They are not in these figures.",
+							psprintf("%s not looked at: locked by another session, damaged, or the time was over. These figures leave that out.",
 									 report->left_out == 1 ? "1 table was" : psprintf("%d tables were", report->left_out)));
 }
 

@@ -194,6 +194,12 @@ choose_tables(SlicedSurvey *survey, List *tables)
 		OneOfMany	one = {survey, lfirst_oid(lc)};
 
 		CHECK_FOR_INTERRUPTS();
+		/* a locked index costs time */
+		if (GetCurrentTimestamp() >= survey->deadline)
+		{
+			survey->left_out++;
+			continue;
+		}
 		try_one(measure_one, &one);
 		*candidate = (Candidate) {one.relid, one.bytes};
 		if (one.bytes >= SMALL_TABLE)

@@ -12,6 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "plan/statements.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -43,9 +44,13 @@ analyze(void *arg)
 	Oid			user;
 	int			context;
 
-	/* no user's code runs here; if it did, it would have no rights but its author's */
+	/*
+	 * No code of a user runs here.  If it did after all, it would have no more rights
+	 * than the caller, and mostly those of the statement's author.
+	 */
 	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(statement->user, context | SECURITY_RESTRICTED_OPERATION);
+	SetUserIdAndSecContext(OidIsValid(statement->user) && has_privs_of_role(user, statement->user) ? statement->user : user,
+						   context | SECURITY_RESTRICTED_OPERATION);
 	uses = sliced_statement_uses(statement->text);
 	foreach(lc, uses)
 	{

@@ -71,7 +71,8 @@ static const ZSTD_DDict *
 unzstd(SlicedDictionary *dictionary)
 {
 	const ZSTD_DDict *result = sliced_dictionary_unzstd(dictionary);
-	void	   *memory;
+	/* volatile: compilers know that nothing is done with it, and would not ask for it */
+	void	   *volatile memory;
 
 	if (result != NULL)
 		return result;

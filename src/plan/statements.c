@@ -186,6 +186,12 @@ forget_strings(Node *node, void *context)
 		return false;
 	if (IsA(node, A_Const) && IsA(&((A_Const *) node)->val.node, String))
 		((A_Const *) node)->isnull = true;
+	/* core's walker passes over this */
+	if (IsA(node, CommonTableExpr) && ((CommonTableExpr *) node)->cycle_clause != NULL)
+	{
+		(void) forget_strings(((CommonTableExpr *) node)->cycle_clause->cycle_mark_value, context);
+		(void) forget_strings(((CommonTableExpr *) node)->cycle_clause->cycle_mark_default, context);
+	}
 	return raw_expression_tree_walker(node, forget_strings, context);
 }
 

@@ -5,17 +5,22 @@ set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
 disk=$PGS_TMP/disk
-gcc -O1 -g -fPIC -shared -Wall -Werror "$PGS_ROOT/test/t/failing/failing.c" -ldl -o "$PGS_TMP/failing.so"
+gcc -O1 -g -fPIC -shared -U_FORTIFY_SOURCE -Wall -Werror "$PGS_ROOT/test/t/failing/failing.c" -ldl -o "$PGS_TMP/failing.so"
 
 # order [KIND HOW N PATTERN]: what fails from now on; without arguments, nothing
 order() {
-    { printf '%-64s' "$*"; head -c 64 /dev/zero; } | as_user dd of="$disk" conv=notrunc status=none
+    { printf '%-64s' "$*"; head -c 64 /dev/zero; } | as_user dd of="$disk" conv=notrunc status=none bs=128 iflag=fullblock
 }
 failed() {
     od -A n -t d4 -j 68 -N 4 "$disk" | xargs
 }
 up() {
-    until sql -c 'SELECT 1' >/dev/null 2>&1; do sleep 0.1; done
+    local n
+    for ((n = 0; n < 600; n++)); do
+        ! sql -c 'SELECT 1' >/dev/null 2>&1 || return 0
+        sleep 0.1
+    done
+    die "the server has not come back"
 }
 
 head -c 128 /dev/zero | as_user tee "$disk" >/dev/null

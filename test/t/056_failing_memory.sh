@@ -4,7 +4,7 @@
 set -euo pipefail
 . "$PGS_ROOT/test/lib.sh"
 
-gcc -O1 -g -fPIC -shared -Wall -Werror "$PGS_ROOT/test/t/failing/failing.c" -ldl -o "$PGS_TMP/failing.so"
+gcc -O1 -g -fPIC -shared -U_FORTIFY_SOURCE -Wall -Werror "$PGS_ROOT/test/t/failing/failing.c" -ldl -o "$PGS_TMP/failing.so"
 head -c 128 /dev/zero | as_user tee "$PGS_TMP/orders" >/dev/null
 (
     export FAILING=$PGS_TMP/orders LD_PRELOAD=$PGS_TMP/failing.so
