@@ -27,6 +27,13 @@
 /* The longest time for one table of many. */
 #define SECONDS_EACH	10
 
+/*
+ * Milliseconds that we wait for locks of other sessions.  Many small tables whose indexes
+ * are locked must not take the time of the large ones.
+ */
+#define WAIT_TO_MEASURE	1
+#define WAIT_TO_VISIT	100
+
 /* One table of many, in a subtransaction: see sliced_try_soon(). */
 typedef struct OneOfMany
 {
@@ -106,12 +113,12 @@ measure_one(void *arg)
 
 /*
  * Call 'work' for the table.  If it fails, the table is left out.  An index or the toast
- * relation may be locked where the table is not, so locks are not waited for.
+ * relation may be locked where the table is not: wait 'ms' for these.
  */
 static void
-try_one(void (*work) (void *), OneOfMany *one)
+try_one(void (*work) (void *), OneOfMany *one, int ms)
 {
-	ErrorData  *problem = sliced_try_soon(work, one);
+	ErrorData  *problem = sliced_try_soon(work, one, ms);
 	char	   *name;
 
 	if (problem == NULL)
@@ -194,13 +201,7 @@ choose_tables(SlicedSurvey *survey, List *tables)
 		OneOfMany	one = {survey, lfirst_oid(lc)};
 
 		CHECK_FOR_INTERRUPTS();
-		/* a locked index costs time */
-		if (GetCurrentTimestamp() >= survey->deadline)
-		{
-			survey->left_out++;
-			continue;
-		}
-		try_one(measure_one, &one);
+		try_one(measure_one, &one, WAIT_TO_MEASURE);
 		*candidate = (Candidate) {one.relid, one.bytes};
 		if (one.bytes >= SMALL_TABLE)
 			candidates = lappend(candidates, candidate);
@@ -239,7 +240,7 @@ visit_tables(SlicedSurvey *survey, List *tables)
 			ereport(NOTICE,
 					errmsg("%d of %d tables looked at", list_length(tables) - left, list_length(tables)));
 		}
-		try_one(visit_one, &one);
+		try_one(visit_one, &one, WAIT_TO_VISIT);
 		left--;
 	}
 }

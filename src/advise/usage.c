@@ -21,6 +21,9 @@
 /* We look at this many statements: those that took most time. */
 #define STATEMENTS	2000
 
+/* Milliseconds that we wait for a lock of another session. */
+#define WAIT_FOR_LOCK	100
+
 /* We show this many bytes of a statement. */
 #define BEGINNING	120
 
@@ -114,7 +117,7 @@ add_statement(SlicedUsage *usage, const Calls *calls)
 	Statement	statement = {calls->text, calls->user, CurrentMemoryContext, NIL};
 	MemoryContext old = MemoryContextSwitchTo(work);
 	/* analyzing locks tables, even for writing */
-	bool		failed = sliced_try_and_undo(analyze, &statement) != NULL;
+	bool		failed = sliced_try_and_undo(analyze, &statement, WAIT_FOR_LOCK) != NULL;
 	ListCell   *lc;
 
 	MemoryContextSwitchTo(old);

@@ -11,20 +11,16 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-/* Milliseconds to wait for a lock. */
-#define SOON	100
-
-/* Until the subtransaction ends, do not wait long for locks. */
+/* Until the subtransaction ends. */
 static void
-wait_no_longer(void)
+set(const char *name, const char *value)
 {
-	if (LockTimeout == 0 || LockTimeout > SOON)
-		(void) set_config_option("lock_timeout", psprintf("%d", SOON), PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
+/* 'ms' is 0: wait for locks as ever. */
 static ErrorData *
-attempt(void (*work) (void *), void *arg, bool soon, bool undo)
+attempt(void (*work) (void *), void *arg, int ms, bool undo)
 {
 	MemoryContext old = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -34,8 +30,10 @@ attempt(void (*work) (void *), void *arg, bool soon, bool undo)
 	MemoryContextSwitchTo(old);
 	PG_TRY();
 	{
-		if (soon)
-			wait_no_longer();
+		if (ms > 0 && (LockTimeout == 0 || LockTimeout > ms))
+			set("lock_timeout", psprintf("%d", ms));
+		if (undo)
+			set("client_min_messages", "error");
 		work(arg);
 		if (undo)
 			RollbackAndReleaseCurrentSubTransaction();
@@ -65,17 +63,17 @@ attempt(void (*work) (void *), void *arg, bool soon, bool undo)
 ErrorData *
 sliced_try(void (*work) (void *), void *arg)
 {
-	return attempt(work, arg, false, false);
+	return attempt(work, arg, 0, false);
 }
 
 ErrorData *
-sliced_try_soon(void (*work) (void *), void *arg)
+sliced_try_soon(void (*work) (void *), void *arg, int ms)
 {
-	return attempt(work, arg, true, false);
+	return attempt(work, arg, ms, false);
 }
 
 ErrorData *
-sliced_try_and_undo(void (*work) (void *), void *arg)
+sliced_try_and_undo(void (*work) (void *), void *arg, int ms)
 {
-	return attempt(work, arg, true, true);
+	return attempt(work, arg, ms, true);
 }

@@ -13,10 +13,13 @@
  */
 extern ErrorData *sliced_try(void (*work) (void *), void *arg);
 
-/* The same, and fail if another session holds a lock for long that the work needs. */
-extern ErrorData *sliced_try_soon(void (*work) (void *), void *arg);
+/* The same, but wait at most this long for a lock that another session holds. */
+extern ErrorData *sliced_try_soon(void (*work) (void *), void *arg, int ms);
 
-/* The same, and take everything back that it did, so that no lock stays. */
-extern ErrorData *sliced_try_and_undo(void (*work) (void *), void *arg);
+/*
+ * The same, and take everything back that it did, so that no lock stays.  Nothing that it
+ * says reaches the client.
+ */
+extern ErrorData *sliced_try_and_undo(void (*work) (void *), void *arg, int ms);
 
 #endif

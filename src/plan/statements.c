@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
@@ -13,6 +14,7 @@
 #include "plan/statements.h"
 #include "plan/swap_table.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 
 typedef struct Walk
 {
@@ -195,6 +197,45 @@ forget_strings(Node *node, void *context)
 	return raw_expression_tree_walker(node, forget_strings, context);
 }
 
+static object_access_hook_type former_hook;
+
+/*
+ * No function is executed while a statement is analyzed, except by a constant that
+ * forget_strings() has not found: CHECK expressions of domains pass here.
+ */
+static void
+refuse_to_execute(ObjectAccessType access, Oid class, Oid object, int column, void *arg)
+{
+	if (access == OAT_FUNCTION_EXECUTE)
+		ereport(ERROR,
+				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				errmsg("a statement that is analyzed may not call %s", format_procedure(object)));
+	if (former_hook != NULL)
+		former_hook(access, class, object, column, arg);
+}
+
+static Query *
+analyze_only(RawStmt *statement, const char *text)
+{
+	Oid		   *types = NULL;
+	int			ntypes = 0;
+	Query	   *result;
+
+	(void) forget_strings(statement->stmt, NULL);
+	former_hook = object_access_hook;
+	object_access_hook = refuse_to_execute;
+	PG_TRY();
+	{
+		result = parse_analyze_varparams(statement, text, &types, &ntypes, NULL);
+	}
+	PG_FINALLY();
+	{
+		object_access_hook = former_hook;
+	}
+	PG_END_TRY();
+	return result;
+}
+
 List *
 sliced_statement_uses(const char *text)
 {
@@ -204,8 +245,6 @@ sliced_statement_uses(const char *text)
 	foreach(lc, raw_parser(text, RAW_PARSE_DEFAULT))
 	{
 		RawStmt    *statement = lfirst_node(RawStmt, lc);
-		Oid		   *types = NULL;
-		int			ntypes = 0;
 
 		/*
 		 * other kinds need more than the parser to analyze, and use no parts of
@@ -214,11 +253,7 @@ sliced_statement_uses(const char *text)
 		if (IsA(statement->stmt, SelectStmt) || IsA(statement->stmt, UpdateStmt) ||
 			IsA(statement->stmt, InsertStmt) || IsA(statement->stmt, DeleteStmt) ||
 			IsA(statement->stmt, MergeStmt))
-		{
-			(void) forget_strings(statement->stmt, NULL);
-			(void) look_at((Node *) parse_analyze_varparams(statement, text, &types, &ntypes, NULL),
-						   &walk);
-		}
+			(void) look_at((Node *) analyze_only(statement, text), &walk);
 	}
 	return walk.uses;
 }
