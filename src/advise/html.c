@@ -5,36 +5,51 @@
 #include "postgres.h"
 
 #include "advise/html.h"
+#include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
-/* Append one character of UTF-8. */
-static void
-put_character(StringInfo page, const unsigned char *at)
-{
-	pg_wchar	c = utf8_to_unicode(at);
+/* In place of what no page may have, or what has no meaning. */
+#define REPLACEMENT	0xFFFD
 
+static void
+put_character(StringInfo page, pg_wchar c)
+{
+	if ((c < ' ' && c != '\n' && c != '\t') || c == 0xFFFE || c == 0xFFFF)
+		c = REPLACEMENT;
 	if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'' || c >= 0x7F)
 		appendStringInfo(page, "&#%u;", (unsigned int) c);
-	else if (c < ' ' && c != '\n' && c != '\t')
-		appendStringInfoChar(page, ' ');
 	else
 		appendStringInfoChar(page, (char) c);
 }
 
+/*
+ * Names may have bytes that are no character in UTF-8: those beyond ASCII in SQL_ASCII,
+ * and a few of other encodings, some without any conversion.
+ */
 void
 sliced_html_text(StringInfo page, const char *text)
 {
-	/* in SQL_ASCII only the bytes of ASCII have a known meaning */
-	bool		is_known = GetDatabaseEncoding() != PG_SQL_ASCII;
-	unsigned char *utf8 = is_known ?
-		(unsigned char *) pg_server_to_any(text, strlen(text), PG_UTF8) : (unsigned char *) text;
+	int			encoding = GetDatabaseEncoding();
+	Oid			conversion = encoding == PG_UTF8 || encoding == PG_SQL_ASCII ? InvalidOid :
+		FindDefaultConversionProc(encoding, PG_UTF8);
 
-	for (; *utf8 != '\0'; utf8 += is_known ? pg_utf_mblen(utf8) : 1)
-		if (is_known || !IS_HIGHBIT_SET(*utf8))
-			put_character(page, utf8);
+	for (int len; *text != '\0'; text += len)
+	{
+		unsigned char *from = (unsigned char *) text;
+		unsigned char utf8[MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN + 1];
+
+		len = strnlen(text, pg_encoding_mblen(encoding, text));
+		if (!IS_HIGHBIT_SET(*text))
+			put_character(page, *from);
+		else if (encoding == PG_UTF8)
+			put_character(page, utf8_to_unicode(from));
+		else if (OidIsValid(conversion) &&
+				 pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8, from, len, utf8, sizeof(utf8), true) == len)
+			put_character(page, utf8_to_unicode(utf8));
 		else
-			appendStringInfoChar(page, '?');
+			put_character(page, REPLACEMENT);
+	}
 }
 
 void
