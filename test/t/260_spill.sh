@@ -38,7 +38,7 @@ as_user mkdir "$PGS_TMP/one" "$PGS_TMP/two"
 sql -c "CREATE TABLESPACE one LOCATION '$PGS_TMP/one'" -c "CREATE TABLESPACE two LOCATION '$PGS_TMP/two'"
 for i in 0 1 2; do
     try -c "SET temp_tablespaces = one, two" -c "${plan[i]}" -c 'BEGIN' -c "DECLARE c NO SCROLL CURSOR FOR ${rows[i]}" -c 'MOVE 1 IN c' \
-        -c "COPY (SELECT 1) TO PROGRAM 'find $PGS_TMP/one $PGS_TMP/two -type f | sed s,PG_.*,, | sort -u >$PGS_TMP/places'" -c 'COMMIT' >/dev/null
+        -c "COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; find $PGS_TMP/one $PGS_TMP/two -type f | sed s,PG_.*,, | sort -u >$PGS_TMP/places'" -c 'COMMIT' >/dev/null
     is "$(as_user cat "$PGS_TMP/places" | sed "s,$PGS_TMP/,," | xargs)" 'one/ two/' "temp_tablespaces: ${nodes[i]}"
     is "$(try -c "${plan[i]}" -c "SET track_io_timing = on" -c "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${rows[i]}" | python3 -c '
 import json, sys
@@ -61,7 +61,7 @@ END
         # a sort has the first block of each run in memory by then
         [ "$i" = 2 ] && sed -i 's/bs=1 seek=\([0-9]*\)/bs=1 seek=$(($(stat -c %s "$file") - 1 - \1))/; s/-j\([0-9]*\)/-j$(($(stat -c %s "$file") - 1 - \1))/' "$PGS_TMP/damage"
         is "$(try -c "${plan[i]}" -c 'BEGIN' -c "DECLARE c NO SCROLL CURSOR FOR ${rows[i]}" -c 'MOVE 1 IN c' \
-            -c "COPY (SELECT 1) TO PROGRAM 'bash $PGS_TMP/damage'" -c 'MOVE ALL IN c' -c 'ROLLBACK' -c "$query")" \
+            -c "COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; bash $PGS_TMP/damage'" -c 'MOVE ALL IN c' -c 'ROLLBACK' -c "$query")" \
             $'ERROR:  XX001\n'"$expected" "byte $place of the files is damaged: ${nodes[i]}"
     done
 done

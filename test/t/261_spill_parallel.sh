@@ -93,6 +93,7 @@ is "$(files)" 0 "none is left"
 
 # ---- damage: one byte of each file, when most rows have been written ----
 cat >"$PGS_TMP/damage" <<END
+cat >/dev/null      # or COPY fails, if it writes to a program that has ended
 find $PGDATA/base/pgsql_tmp -type f -size +0 | while read -r file; do
     byte=\$(od -An -tu1 -j22 -N1 "\$file")
     printf "\\\\\$(printf %03o \$((byte ^ 64)))" | dd of="\$file" bs=1 seek=22 conv=notrunc status=none
