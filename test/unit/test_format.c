@@ -12,6 +12,7 @@
 #include "format/checksum.h"
 #include "format/entry.h"
 #include "format/node.h"
+#include "format/pointer.h"
 #include "format/row.h"
 #include "format/utf8.h"
 #include "unit.h"
@@ -711,6 +712,24 @@ checksums(void)
 	check(sliced_checksum(buf + 1, 100, 12345) == 0xF0E643FF);
 }
 
+/* The bits of the method alone do not make a pointer ours: a later major may give 3 a meaning. */
+static void
+pointers(void)
+{
+	struct varatt_external ptr;
+
+	sliced_pointer_set(buf, 2, 3, 5000);
+	check(sliced_pointer_get(&ptr, (struct varlena *) buf));
+	check(sliced_pointer_size(&ptr) == 5000 && ptr.va_valueid == 3 && ptr.va_toastrelid == 2);
+	for (uint32 method = 0; method <= SLICED_POINTER_METHOD; method++)
+	{
+		ptr.va_extinfo = 4999 | method << VARLENA_EXTSIZE_BITS;
+		check(!sliced_pointer_is_ours(&ptr));
+		ptr.va_extinfo = 5000 | method << VARLENA_EXTSIZE_BITS;
+		check(sliced_pointer_is_ours(&ptr) == (method == SLICED_POINTER_METHOD));
+	}
+}
+
 int
 main(void)
 {
@@ -727,5 +746,6 @@ main(void)
 	run_test(forged_nodes);
 	run_test(cutting);
 	run_test(checksums);
+	run_test(pointers);
 	return unit_failures != 0;
 }
