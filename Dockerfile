@@ -1,6 +1,10 @@
 # The official image of PostgreSQL with pg_sliced, sliced_hstore and sliced_spill:
 #
 #   docker build --build-arg PG_MAJOR=17 -t postgres-sliced:17 .
+#
+# An image of the extensions alone, as CloudNativePG mounts it beside PostgreSQL 18 or later:
+#
+#   docker build --build-arg PG_MAJOR=18 --target extension -t sliced-extension:18 .
 
 ARG PG_MAJOR=17
 
@@ -15,7 +19,11 @@ RUN config=/usr/lib/postgresql/${PG_MAJOR}/bin/pg_config && cd /source && \
     make PG_CONFIG=$config with_llvm=no install DESTDIR=/installed && \
     make -C contrib/sliced_hstore PG_CONFIG=$config with_llvm=no \
         PG_CPPFLAGS="-I/installed$($config --includedir-server)" install DESTDIR=/installed && \
-    make -C contrib/sliced_spill PG_CONFIG=$config with_llvm=no install DESTDIR=/installed
+    make -C contrib/sliced_spill PG_CONFIG=$config with_llvm=no install DESTDIR=/installed && \
+    packaging/extension_files /installed $config /extension
+
+FROM scratch AS extension
+COPY --from=build /extension /
 
 FROM postgres:${PG_MAJOR}
 COPY --from=build /installed /

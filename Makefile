@@ -7,7 +7,7 @@ DATA = $(sort $(wildcard sql/pg_sliced--*.sql))
 HEADERS_pg_sliced = src/base/toaster.h
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 RELEASE = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" pg_sliced.control)
-PG_CPPFLAGS = -I$(CURDIR)/src -DSLICED_VERSION='"$(RELEASE)"'
+PG_CPPFLAGS = -Isrc -DSLICED_VERSION='"$(RELEASE)"'
 SHLIB_LINK = -llz4 -lzstd
 
 REGRESS = $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))

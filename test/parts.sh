@@ -350,10 +350,10 @@ part_debezium() {
     "$PGS_TMP/checkout/test/debezium/run"
 }
 
-# Debian packages, in roots of their own.
+# Packages, in roots of their own.
 part_package() {
-    need debootstrap util-linux dpkg-dev
-    "$root/test/package/run"
+    need debootstrap util-linux dpkg-dev gnupg
+    "$root/test/package/run" "${packages_to:-}"
     "$root/test/package/image"
 }
 
