@@ -5,10 +5,13 @@
 # An image of the extensions alone, as CloudNativePG mounts it beside PostgreSQL 18 or later:
 #
 #   docker build --build-arg PG_MAJOR=18 --target extension -t sliced-extension:18 .
+#
+# BASE is the image of PostgreSQL, of the same distribution as where the extensions will be used.
 
 ARG PG_MAJOR=17
+ARG BASE=postgres:${PG_MAJOR}
 
-FROM postgres:${PG_MAJOR} AS build
+FROM ${BASE} AS build
 ARG PG_MAJOR
 RUN apt-get update && apt-get install -y --no-install-recommends \
     gcc libc6-dev make liblz4-dev libzstd-dev postgresql-server-dev-${PG_MAJOR}
@@ -25,5 +28,5 @@ RUN config=/usr/lib/postgresql/${PG_MAJOR}/bin/pg_config && cd /source && \
 FROM scratch AS extension
 COPY --from=build /extension /
 
-FROM postgres:${PG_MAJOR}
+FROM ${BASE}
 COPY --from=build /installed /

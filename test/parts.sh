@@ -27,7 +27,8 @@ parts_take() {
 
 # The checkout without what is made from it, as a tar file.
 checkout_files() {
-    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='./contrib/*/output*' --exclude='*.o' --exclude='*.so' --exclude=./.made_for -cf - .
+    tar -C "$root" --exclude=./.git --exclude='./test/output*' --exclude='./contrib/*/output*' --exclude=./bench/output \
+        --exclude=./test/fuzz/build --exclude=./.deps --exclude=./.made_for --exclude=__pycache__ --exclude='*.o' --exclude='*.so' --exclude='*.bc' -cf - .
 }
 
 # The same in a new directory.

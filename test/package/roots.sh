@@ -29,7 +29,7 @@ in_root() {
         root=$0
         shift
         exec chroot "$root" "$@"' "$1" "$cache/archives" \
-        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TZ="${TZ:-UTC}" \
         DEBIAN_FRONTEND=noninteractive "${@:2}"
 }
 
