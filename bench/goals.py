@@ -118,6 +118,7 @@ GOALS = [
      ratios("cliff", "sliced lz4", "heap lz4", TIME, contains("count(*)", "sum(id)"))),
     ("slices", "100 bytes in the middle of a compressed value: buffers", 20,
      absolute("slices", "sliced lz4", BUFFERS)),
+    ("cold", "a value or a part, from the disk: bytes read, to heap", 1.1, to_heap("cold", "disk kB")),
     ("append", "append of 1 byte: time, us", 100,
      absolute("append", "sliced lz4", "cpu us")),
     ("append", "append of 1 byte: WAL with commit, bytes", 250,

@@ -6,7 +6,7 @@ import sys
 import time
 
 import workloads, appends, changes, copying, convert, jsonb, arrays     # registers them
-import idioms, decoding, aging, apis, crowd, dictionaries, spill, overview
+import idioms, decoding, aging, apis, cold, crowd, dictionaries, spill, overview
 from bench import WORKLOADS, Bench
 from goals import GOALS
 from plot import plot
