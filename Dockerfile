@@ -13,6 +13,7 @@ ARG BASE=postgres:${PG_MAJOR}
 
 FROM ${BASE} AS build
 ARG PG_MAJOR
+USER root
 RUN apt-get update && apt-get install -y --no-install-recommends \
     gcc libc6-dev make liblz4-dev libzstd-dev postgresql-server-dev-${PG_MAJOR}
 COPY . /source

@@ -353,7 +353,7 @@ part_debezium() {
 
 # Packages, in roots of their own.
 part_package() {
-    need debootstrap util-linux dpkg-dev gnupg
+    need debootstrap util-linux dpkg-dev git gnupg
     "$root/test/package/run" "${packages_to:-}"
     "$root/test/package/image"
 }
