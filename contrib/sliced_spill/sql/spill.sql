@@ -1,5 +1,6 @@
 -- Hash joins that do not fit in memory, with compressed temporary files.  Core's are the oracle.
 LOAD 'sliced_spill';
+SELECT name, setting, boot_val, context FROM pg_settings WHERE name = 'sliced.temp_file_compression';
 CREATE SCHEMA spill;
 SET search_path = spill, public;
 SET work_mem = '64kB';
