@@ -7,11 +7,10 @@ is what the system reads ahead, as its setting for the disk says.
 
 import os
 import random
-import subprocess
 
 from bench import HEAP_LZ4, KB, MB, SLICED_LZ4, SLICED_ZSTD, per, size_name, workload
 from documents import Maker
-from session import Error, Session
+from session import Session, shell
 
 VARIANTS = [SLICED_LZ4, SLICED_ZSTD, HEAP_LZ4]
 
@@ -22,9 +21,7 @@ READS = {"doc->'count'": "a key at the top", "doc #>> '{items,-1,title}'": "a ke
 
 def restart(b):
     b.session.close()
-    if subprocess.run(["bash", "-c", 'set -euo pipefail; . "$PGS_ROOT/test/lib.sh"; server_stop bench; server_start bench'],
-                      stdout=subprocess.DEVNULL).returncode:
-        raise Error("the server did not start again")
+    shell("server_stop bench; server_start bench")
     b.session = Session()
 
 

@@ -8,12 +8,11 @@ there is none.
 """
 
 import os
-import subprocess
 from contextlib import contextmanager
 
 from bench import HEAP_LZ4, KB, MB, SLICED_LZ4, Bench, size_name, workload
 from idioms import IDIOMS, Table, wal_of
-from session import Error, Session
+from session import Error, Session, shell
 
 PAIR = [SLICED_LZ4, HEAP_LZ4]
 ROUNDS = 4
@@ -31,9 +30,6 @@ LENGTHS = 100, 3 * KB, 30 * KB      # of their values
 @contextmanager
 def server(name, *settings):
     """Another one, for a while: where its socket is."""
-    def shell(command):
-        subprocess.run(["bash", "-c", f'set -euo pipefail; . "$PGS_ROOT/test/lib.sh"; {command}'], check=True, stdout=subprocess.DEVNULL)
-
     shell(" ".join(["server_start", name, *settings]))
     try:
         yield f"{os.environ['PGS_TMP']}/{name}/socket"

@@ -104,6 +104,13 @@ class Session:
         self.connection.close()
 
 
+def shell(command):
+    """A command with the functions of test/lib.sh."""
+    done = subprocess.run(["bash", "-c", f'set -euo pipefail; . "$PGS_ROOT/test/lib.sh"; {command}'], stdout=subprocess.DEVNULL)
+    if done.returncode:
+        raise Error(f"failed: {command}")
+
+
 def run_pgbench(database, settings, *arguments):
     options = " ".join(f"-c {name}={value}" for name, value in settings.items())
     done = subprocess.run([f"{os.environ['PGS_BINDIR']}/pgbench", "-n", *map(str, arguments), database],
