@@ -37,18 +37,19 @@ def hot(i, rows):
 def main(about, changes, kinds, make, read):
     """'changes' of each of 'kinds', which take a range of numbers below that.
 
-    They may return how many bytes of changes they received.  read() yields what JSON can say.
+    They may return what they measured: {"received": BYTES of changes} or {"times": [MILLISECONDS of
+    each change]}.  read() yields what JSON can say.
     """
     for line in sys.stdin:
         phase, *arguments = json.loads(line)
-        received, digest, begin = None, hashlib.sha256(), time.perf_counter()
+        measured, digest, begin = None, hashlib.sha256(), time.perf_counter()
         if phase == "make":
             make()
         elif phase == "change":
             kind, first, last = arguments
-            received = kinds[kind](range(first, last))
+            measured = kinds[kind](range(first, last))
         else:
             for item in read():
                 digest.update(json.dumps(item, sort_keys=True).encode())
-        print(json.dumps({"about": about, "changes": changes, "kinds": list(kinds), "received": received or 0,
+        print(json.dumps({"about": about, "changes": changes, "kinds": list(kinds), **(measured or {}),
                           "ms": (time.perf_counter() - begin) * 1000, "digest": digest.hexdigest()}), flush=True)

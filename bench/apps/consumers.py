@@ -99,7 +99,7 @@ def consume(plugin):
                 copies[plugin].setdefault(columns["id"], {}).update(columns)
         with open(COPIES, "wb") as file:
             pickle.dump(copies, file)
-        return received
+        return {"received": received}
     return run
 
 

@@ -1,42 +1,13 @@
 """FerretDB 1.24 on its PostgreSQL backend, by a client of MongoDB: $set, $inc, $push, $pop.
 
-# needs go: github.com/FerretDB/FerretDB@v1.24.2
+# needs go: ferretdb.go github.com/FerretDB/FerretDB@v1.24.2
 # needs pip: pymongo
 """
 
-import os
-import subprocess
-import tempfile
-import time
-from urllib.parse import quote
-
-import pymongo
-
 from app import hot, main, maker
+from ferretdb import FerretDB
 
 DOCUMENTS, CHANGES = 100, 300
-
-
-class FerretDB:
-    """The documents, while FerretDB runs."""
-
-    def __enter__(self):
-        self.directory = tempfile.TemporaryDirectory()
-        socket = f"{self.directory.name}/.sock"
-        url = f"postgres:///{os.environ['PGDATABASE']}?host={quote(os.environ['PGHOST'])}&user={os.environ['PGUSER']}"
-        self.process = subprocess.Popen([os.environ["PGS_APP"], socket, url], stdout=subprocess.DEVNULL)
-        while not os.path.exists(socket):
-            if self.process.poll() is not None:
-                raise SystemExit("FerretDB did not start")
-            time.sleep(0.05)
-        self.client = pymongo.MongoClient(f"mongodb://{quote(socket, safe='')}")
-        return self.client["shop"]["documents"]
-
-    def __exit__(self, *_):
-        self.client.close()
-        self.process.terminate()
-        self.process.wait()
-        self.directory.cleanup()
 
 
 def make():

@@ -46,7 +46,7 @@ def processes():
 class Database:
     def __init__(self, variant, command):
         self.name = "app_" + variant.replace(" ", "_")
-        self.costs = {}
+        self.costs, self.times = {}, {}
         POSTGRES.run(f"DROP DATABASE IF EXISTS {self.name}")
         POSTGRES.run(f"CREATE DATABASE {self.name}")
         self.session = Session(self.name)
@@ -83,6 +83,7 @@ class Database:
         done = self.app("change", kind, first, last)
         self.count(kind, "client ms", done["ms"])
         self.count(kind, "received bytes", done.get("received", 0))
+        self.times.setdefault(kind, []).extend(done.get("times", []))
         self.session.run("SELECT pg_stat_clear_snapshot()")
         for table, in self.session.run(DUE):
             self.session.run(f"VACUUM ANALYZE {table}" if not table.startswith("pg_toast") else f"VACUUM {table}")
@@ -138,6 +139,8 @@ def measure(quick, command):
             report(kind, metric, [database.costs[kind, metric] / changes for database in databases.values()])
         if any(database.costs[kind, "received bytes"] for database in databases.values()):
             report(kind, "received bytes", [database.costs[kind, "received bytes"] / changes for database in databases.values()])
+        if any(database.times[kind] for database in databases.values()):
+            report(kind, "p99 ms", [sorted(database.times[kind])[changes * 99 // 100] for database in databases.values()])
     report("all tables, before", "MB", [database.begin for database in databases.values()])
     report("all tables, after", "MB", [database.size() for database in databases.values()])
     answers = [[database.read() for database in databases.values()] for _ in range(READS)]

@@ -9,7 +9,7 @@
 cache=$PGS_CACHE/packages
 # shellcheck disable=SC1091
 release=${PGS_RELEASE:-$(. /etc/os-release && echo "${VERSION_CODENAME:-}")}
-http_proxy=$(apt_setting Acquire::http::Proxy)
+http_proxy=$(apt_setting Acquire::http::Proxy) https_proxy=$(apt_setting Acquire::https::Proxy)
 
 # Experimental is there for one major, which the rest of it does not know.
 new_major=
@@ -42,7 +42,8 @@ base() {
     rm -rf --one-file-system "$new"
     mkdir -p "$cache/archives/partial"
     debian_keys >"$work/keys"
-    http_proxy=$http_proxy debootstrap --variant=minbase --keyring="$work/keys" "$(base_of "$release")" "$new" "$mirror"
+    http_proxy=$http_proxy https_proxy=$https_proxy debootstrap --variant=minbase --include=ca-certificates \
+        --keyring="$work/keys" "$(base_of "$release")" "$new" "$mirror"
     root_configure "$new" "$release" "$mirror" "$new_major"
     [ -z "$new_major" ] || echo "$new_major" >"$new/etc/postgresql-common/supported_versions"
     echo force-unsafe-io >"$new/etc/dpkg/dpkg.cfg.d/unsafe-io"
