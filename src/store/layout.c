@@ -228,9 +228,12 @@ pieces_add_literal(SlicedPieces *pieces, const char *bytes, uint32 len)
 	pieces->nliterals += len;
 }
 
+/* The pieces of bytes [from, *to) of the tree, as for sliced_pieces_find_some(). */
 static SlicedDamage
-pieces_add_tree(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint32 from, uint32 to)
+pieces_add_tree(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint32 from,
+				uint32 enough, uint32 *to)
 {
+	uint32		at = from;
 	NodeReader	reader = {layout, ts};
 	SlicedTreeStore store = {
 		.arg = &reader, .node = node_read, .keeps = layout->nodes != NULL, .read = list_read
@@ -239,8 +242,9 @@ pieces_add_tree(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint3
 	SlicedTreePiece piece;
 
 	sliced_tree_walk(&walk, &store, layout->root, layout->root_size, layout->valueid,
-					 SLICED_HEAD_SEQ, from, to - from);
+					 SLICED_HEAD_SEQ, from, *to - from);
 	while (sliced_tree_next(&walk, &piece))
+	{
 		if (piece.bytes != NULL)
 			pieces_add_literal(pieces, piece.bytes, piece.len);
 		else
@@ -248,30 +252,47 @@ pieces_add_tree(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint3
 				piece.objid, piece.start, piece.len, piece.in_slice,
 				piece.in_slice || ItemPointerIsValid(&piece.hint) ? piece.slice : 0, piece.hint
 			});
+		at += piece.len;
+		if (at >= enough && at < *to)
+		{
+			*to = at;
+			break;
+		}
+	}
 	return walk.damage;
+}
+
+SlicedDamage
+sliced_pieces_find_some(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint32 from,
+						uint32 enough, uint32 *to)
+{
+	uint32		end = Min(*to, layout->total);
+	SlicedDamage damage = SLICED_SOUND;
+
+	memset(pieces, 0, sizeof(*pieces));
+	pieces->from = from;
+	if (from < end)
+		damage = pieces_add_tree(pieces, layout, ts, from, enough, &end);
+	if (enough > layout->total)
+	{
+		uint32		first = Max(from, layout->total);
+
+		if (*to - layout->total > INT_MAX - layout->own)
+			return SLICED_ROOT_TOO_LONG;
+		pieces_add(pieces, (SlicedPiece) {
+			layout->valueid, layout->own + (first - layout->total), *to - first
+		});
+	}
+	else
+		*to = end;
+	return damage;
 }
 
 SlicedDamage
 sliced_pieces_find(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint32 from,
 				   uint32 to)
 {
-	SlicedDamage damage = SLICED_SOUND;
-
-	memset(pieces, 0, sizeof(*pieces));
-	pieces->from = from;
-	if (from < layout->total)
-		damage = pieces_add_tree(pieces, layout, ts, from, Min(to, layout->total));
-	if (to > layout->total)
-	{
-		uint32		first = Max(from, layout->total);
-
-		if (to - layout->total > INT_MAX - layout->own)
-			return SLICED_ROOT_TOO_LONG;
-		pieces_add(pieces, (SlicedPiece) {
-			layout->valueid, layout->own + (first - layout->total), to - first
-		});
-	}
-	return damage;
+	return sliced_pieces_find_some(pieces, layout, ts, from, to, &to);
 }
 
 void

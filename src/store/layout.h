@@ -105,6 +105,14 @@ typedef struct SlicedPieces
 extern SlicedDamage sliced_pieces_find(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts,
 									   uint32 from, uint32 to);
 
+/*
+ * The same, but end with the piece that has byte 'enough' - 1; '*to' is lowered to its
+ * end.
+ */
+extern SlicedDamage sliced_pieces_find_some(SlicedPieces *pieces, SlicedLayout *layout,
+											ToastScan *ts, uint32 from, uint32 enough,
+											uint32 *to);
+
 extern void sliced_pieces_free(SlicedPieces *pieces);
 
 /*

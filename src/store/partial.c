@@ -370,28 +370,28 @@ pieces_load(SlicedPartial *partial, Progress *progress, const SlicedPieces *piec
 	return damage;
 }
 
-/* How far to read if bytes [from, to) are asked for and not there. */
-static uint32
-read_ahead(SlicedPartial *partial, uint32 from, uint32 to)
-{
-	partial->ahead = from == partial->reached ?
-		Min(partial->ahead * 2, SLICED_READ_AHEAD_MAX) : SLICED_READ_AHEAD;
-	to += Min(partial->size - to, partial->ahead);
-	partial->reached = sliced_partial_missing(partial, from, to).to;
-	return partial->reached;
-}
-
-/* Read bytes [from, to); none of them is there. */
+/*
+ * Read bytes [from, to); none of them is there.  If the value is read in order, more is
+ * read ahead each time.  At other places we read no further than a piece, as the next
+ * one takes a search.
+ */
 static SlicedDamage
 missing_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 {
+	bool		in_order = partial->ahead > 0 && from == partial->reached;
+	uint32		enough;
 	SlicedPieces pieces;
 	SlicedDamage damage;
 
 	if (partial->layout.flat)
 		return pieces_load(partial, progress, &partial->pieces, from, to);
-	to = read_ahead(partial, from, to);
-	damage = sliced_pieces_find(&pieces, &partial->layout, progress->cursor.ts, from, to);
+	partial->ahead = in_order ? Min(partial->ahead * 2, SLICED_READ_AHEAD_MAX) : SLICED_READ_AHEAD;
+	enough = to;
+	to = sliced_partial_missing(partial, from, to + Min(partial->size - to, partial->ahead)).to;
+	if (in_order)
+		enough = to;
+	damage = sliced_pieces_find_some(&pieces, &partial->layout, progress->cursor.ts, from, enough, &to);
+	partial->reached = to;
 	progress->cursor.objid = InvalidOid;
 	if (damage == SLICED_SOUND)
 		damage = pieces_load(partial, progress, &pieces, from, to);

@@ -44,6 +44,21 @@ SELECT buffers($$doc->'k150'$$, 25, '{2}');
 SELECT buffers($$doc->15000->>'m', doc->-1, doc #> '{15001,n}', doc @? '$[15002].n'$$, 60, '{3}');
 SELECT buffers($$length(doc->>50)$$, 18, '{5}');
 
+-- a document that was changed at many places: short values near the top, and between long ones
+INSERT INTO t SELECT 6, jsonb_build_object('id', 7, 'name', 'short', 'state', 'new',
+    's', (SELECT jsonb_object_agg('k' || i, jsonb_build_object('t', 'string', 'n', i)) FROM generate_series(1, 400) i),
+    'list', (SELECT jsonb_agg(jsonb_build_object('n', i, 'text', md5(i::text), 'more', repeat(md5((-i)::text), 4))) FROM generate_series(1, 100) i));
+DO $$ BEGIN FOR i IN 1 .. 40 LOOP
+    UPDATE t SET doc = jsonb_set(doc, ARRAY['list', (i * 37 % 100)::text, 'text'], to_jsonb('changed ' || i)) WHERE id = 6;
+    COMMIT;
+END LOOP; END $$;
+VACUUM t;
+SELECT buffers($$doc->'id'$$, 9, '{6}');
+SELECT buffers($$doc->'id', doc->>'name', doc->'state'$$, 10, '{6}');
+SELECT buffers($$doc->'list'->50->>'n'$$, 12, '{6}');
+SELECT buffers($$(SELECT sum(length(i::text)) FROM jsonb_array_elements(doc->'list') i)$$, 12, '{6}');
+DELETE FROM t WHERE id = 6;
+
 -- the plans of chains keep their operators
 RESET enable_seqscan;
 -- a plan without what EXPLAIN adds from 18 on (test/t/232_statistics.sh)
