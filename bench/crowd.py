@@ -5,11 +5,13 @@ document's array and puts one on the other.  Heap and sliced tables take turns o
 seconds, again and again, so that what disturbs the machine disturbs all alike.
 """
 
+import functools
 import glob
 import os
 
 from bench import HEAP_LZ4, KB, MB, SLICED_LZ4, SLICED_ZSTD, per, size_name, workload
 from documents import Maker
+from plot import plot
 from session import run_pgbench
 
 VARIANTS = [HEAP_LZ4, SLICED_LZ4, SLICED_ZSTD]
@@ -80,3 +82,6 @@ def crowd(b):
         b.session.run("SELECT pg_reload_conf()")
         b.verify(VARIANTS, f"crowd{size}")
         b.drop(VARIANTS, f"crowd{size}")
+
+
+crowd.draw = functools.partial(plot, x_name=lambda seconds, _: f"{seconds:g} s")

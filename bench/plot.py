@@ -45,7 +45,7 @@ def names(curves):
     return [*dict.fromkeys(case for case, _, _ in curves)], [*dict.fromkeys(v for _, v, _ in curves)]
 
 
-def draw_curves(ax, curves, metric):
+def draw_curves(ax, curves, metric, x_name):
     """A line per case and variant, both axes logarithmic; what is nothing cannot be drawn."""
     cases, variants = names(curves)
     hues = {case: colormaps["tab20" if len(cases) > 10 else "tab10"](i) for i, case in enumerate(cases)}
@@ -54,7 +54,7 @@ def draw_curves(ax, curves, metric):
             ax.plot(*zip(*((x, y) for x, y in points if y > 0)), look(variant, DASHES), color=hues[case])
     ax.set(xscale="log", yscale="log")
     ax.set_title(TITLES.get(metric, metric))
-    ax.xaxis.set_major_formatter(bytes_name)
+    ax.xaxis.set_major_formatter(x_name)
     ax.yaxis.set_major_formatter(lambda y, _: f"{y:,.0f}" if y >= 1 else f"{y:g}")
     ax.grid(color="#e4e4e4")
     ax.legend([*(Line2D([], [], color=hues[case]) for case in cases),
@@ -92,7 +92,7 @@ def bars(results, question, metric):
                for case in results.cases(question, metric=metric))
 
 
-def plot(results, question, title, path):
+def plot(results, question, title, path, x_name=bytes_name):
     curves, metrics = results.curves(question), results.metrics(question)
     lines = [*dict.fromkeys(metric for _, _, metric in curves)]
     legend = INCH * sum(map(len, names(curves)))
@@ -100,7 +100,7 @@ def plot(results, question, title, path):
     figure = Figure(figsize=(WIDTH, 0.8 + sum(heights)), layout="constrained")
     panels = iter(figure.subplots(len(heights), height_ratios=heights, squeeze=False).flat)
     for metric in lines:
-        draw_curves(next(panels), curves, metric)
+        draw_curves(next(panels), curves, metric, x_name)
     for metric in metrics:
         draw_bars(next(panels), results, question, metric)
     figure.suptitle(title, weight="bold", wrap=True)
