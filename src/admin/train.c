@@ -56,10 +56,12 @@ complain_of_column(Relation rel, int attno)
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
 	SlicedColumn column;
 
-	if (att->attlen != -1)
+	if (att->attlen != -1 || !OidIsValid(rel->rd_rel->reltoastrelid))
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("column \"%s\" cannot have a dictionary", NameStr(att->attname)),
+				att->attlen == -1 ?
+				errdetail("Values of table \"%s\" always stay in their row.", RelationGetRelationName(rel)) :
 				errdetail("Values of type %s are short and always stay in their row.",
 						  format_type_be(att->atttypid)));
 	column = sliced_column(rel, attno);
