@@ -137,7 +137,7 @@ insert_index_entries(SlicedConvertBatch *b, HeapTuple tuple, TU_UpdateIndexes wh
 		Datum		values[INDEX_MAX_KEYS];
 		bool		isnull[INDEX_MAX_KEYS];
 
-		if (index == NULL || !info->ii_ReadyForInserts ||
+		if (!info->ii_ReadyForInserts ||
 			(which == TU_Summarizing && !sliced_index_summarizes(info)) ||
 			!satisfies_predicate(b, info))
 			continue;

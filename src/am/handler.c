@@ -60,7 +60,6 @@ sliced_handler(PG_FUNCTION_ARGS)
 		sliced_routine = &routine;
 	}
 	sliced_late_join();
-	if (OidIsValid(fcinfo->flinfo->fn_oid))
-		sliced_handler_oid = fcinfo->flinfo->fn_oid;
+	sliced_handler_oid = fcinfo->flinfo->fn_oid;
 	PG_RETURN_POINTER(sliced_routine);
 }

@@ -111,13 +111,13 @@ build_entry(Relation index, ItemPointer tid, Datum *ctid, bool *ctid_isnull, boo
  * '*columns' are the columns that it reads.
  */
 static bool
-reads_dying_values(Relation rel, IndexInfo *info, bool anyvisible, Bitmapset **columns)
+reads_dying_values(Relation rel, IndexInfo *info, Bitmapset **columns)
 {
 	*columns = NULL;
 	if (!OidIsValid(rel->rd_rel->reltoastrelid))
 		return false;
 	/* the scan then has a snapshot, which keeps the values of the rows it sees */
-	if (info->ii_Concurrent && !anyvisible)
+	if (info->ii_Concurrent)
 		return false;
 	*columns = sliced_index_columns(rel, info);
 	return *columns != NULL;
@@ -139,7 +139,7 @@ sliced_index_build(Relation rel, Relation index, IndexInfo *info, bool allow_syn
 	IndexInfo	ctid = *info;
 	double		result;
 
-	if (!reads_dying_values(rel, info, anyvisible, &b.columns))
+	if (!reads_dying_values(rel, info, &b.columns))
 		return sliced_heap->index_build_range_scan(rel, index, info, allow_sync, anyvisible,
 												   progress, start_block, numblocks, callback,
 												   callback_state, scan);

@@ -322,14 +322,10 @@ row_survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 
 			/* the table is locked, so these are changes of this transaction */
 		case HEAPTUPLE_INSERT_IN_PROGRESS:
-			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
-				elog(WARNING, "concurrent insert in progress within table \"%s\"",
-					 RelationGetRelationName(rw->oldrel));
+			Assert(TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)));
 			break;
 		case HEAPTUPLE_DELETE_IN_PROGRESS:
-			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple->t_data)))
-				elog(WARNING, "concurrent delete in progress within table \"%s\"",
-					 RelationGetRelationName(rw->oldrel));
+			Assert(TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple->t_data)));
 			rw->tups_recently_dead++;
 			hash_search(rw->dying_rows, &tuple->t_self, HASH_ENTER, NULL);
 			break;

@@ -142,7 +142,7 @@ sliced_identity_needs_values(Relation rel, HeapTuple oldtup)
 		bool		isnull;
 		Datum		value;
 
-		if (attno <= 0 || TupleDescAttr(desc, attno - 1)->attlen != -1)
+		if (TupleDescAttr(desc, attno - 1)->attlen != -1)
 			continue;
 		value = heap_getattr(oldtup, attno, desc, &isnull);
 		if (!isnull && VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(value)))
