@@ -60,6 +60,8 @@ SELECT state();
 -- slices in a toast relation that core reads with heap's function
 CALL give_toast_of('ours', 'heap');
 SELECT state();
+CALL sliced.convert('ours');
+SELECT * FROM sliced.train('ours');
 CREATE TABLE copy USING heap AS TABLE ours;
 SELECT count(*) FROM copy JOIN theirs USING (id, n, t, u, b, j);
 DROP TABLE copy;
@@ -138,11 +140,12 @@ SELECT * FROM sliced.verify('theirs');
 
 -- such a table is not let come about where that can be foreseen
 CREATE SCHEMA repack;
-SELECT 'theirs'::regclass::oid AS theirs, 'ours'::regclass::oid AS ours \gset
+SELECT 'theirs'::regclass::oid AS theirs, 'ours'::regclass::oid AS ours, 'table_' || 'theirs'::regclass::oid || 'x' AS longer \gset
 SET default_table_access_method = sliced;
 CREATE TABLE repack.table_:theirs AS TABLE theirs WITH NO DATA;
 CREATE TABLE repack.table_:ours AS TABLE ours;
 CREATE TABLE repack.table_0 AS TABLE ours;
+CREATE TABLE repack.:longer AS TABLE theirs WITH NO DATA;
 CREATE TABLE foreign_toast.table_:theirs AS TABLE theirs;
 SET default_table_access_method = heap;
 CREATE TABLE repack.table_:theirs AS TABLE theirs WITH NO DATA;

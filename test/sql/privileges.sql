@@ -212,7 +212,22 @@ RESET ROLE;
 SET session_replication_role = replica;
 DROP EXTENSION pg_sliced CASCADE;
 RESET session_replication_role;
+CREATE EVENT TRIGGER of_all ON ddl_command_start EXECUTE FUNCTION sliced_functions.before_drop();
+DROP TABLE hers11;
+DROP EVENT TRIGGER of_all;
+CREATE FUNCTION as_trigger() RETURNS trigger LANGUAGE c AS '$libdir/pg_sliced', 'sliced_before_drop';
+CREATE TABLE triggered (i int) USING heap;
+CREATE TRIGGER as_trigger BEFORE INSERT ON triggered FOR EACH ROW EXECUTE FUNCTION as_trigger();
+INSERT INTO triggered VALUES (1);
+DROP TABLE triggered;
+DROP FUNCTION as_trigger;
 DROP OWNED BY regress_sliced_eve;
+-- an extension without its access method
+BEGIN;
+ALTER EXTENSION pg_sliced DROP ACCESS METHOD sliced;
+DROP ACCESS METHOD sliced CASCADE;
+DROP EXTENSION pg_sliced;
+ROLLBACK;
 -- as the message says; the label stays
 ALTER TABLE t SET ACCESS METHOD heap;
 SET ROLE regress_sliced_owner;
