@@ -137,6 +137,14 @@ REFRESH MATERIALIZED VIEW mat;
 SELECT name, am, toast_am, depends FROM access WHERE name ~ '^(part|mat)' ORDER BY name;
 SELECT name, kind, message FROM access, sliced.verify(name::regclass) WHERE name ~ '^(part|mat)';
 
+-- keys that were null, or become so
+CREATE TABLE keyed (id int PRIMARY KEY, k int UNIQUE, v text) USING heap;
+INSERT INTO keyed SELECT i, CASE i WHEN 2 THEN 2 END, encode(noise(9000, i), 'hex') FROM generate_series(1, 3) i;
+SELECT sliced.adopt('keyed');
+UPDATE keyed SET k = CASE id WHEN 1 THEN 1 END, v = v || 'x';
+SELECT id, k, v = encode(noise(9000, id), 'hex') || 'x' AS same FROM keyed ORDER BY id;
+SELECT * FROM sliced.verify('keyed');
+
 -- a table without long columns gets its toast relation later
 CREATE TABLE narrow (id int) USING heap;
 SELECT sliced.adopt('narrow');
@@ -149,12 +157,20 @@ CREATE SEQUENCE a_sequence;
 CREATE FOREIGN DATA WRAPPER adopt_wrapper;
 CREATE SERVER adopt_server FOREIGN DATA WRAPPER adopt_wrapper;
 CREATE FOREIGN TABLE a_foreign_table (id int) SERVER adopt_server;
+CREATE TABLE mixed (id int, v text) PARTITION BY LIST (id);
+CREATE TABLE mixed1 PARTITION OF mixed FOR VALUES IN (1) USING heap;
+CREATE FOREIGN TABLE mixed2 PARTITION OF mixed FOR VALUES IN (2) SERVER adopt_server;
 CREATE ACCESS METHOD adopt_other TYPE TABLE HANDLER sliced.handler;
 CREATE TABLE others (v text) USING adopt_other;
 \set VERBOSITY terse
 SELECT sliced.adopt('a_view');
 SELECT sliced.adopt('a_sequence');
 SELECT sliced.adopt('a_foreign_table');
+-- but a partition may be one
+SET default_table_access_method = sliced;
+SELECT sliced.adopt('mixed');
+RESET default_table_access_method;
+SELECT name, am FROM access WHERE name ~ '^mixed';
 SELECT sliced.adopt('docs_pkey');
 SELECT sliced.adopt('pg_class');
 DO $$ BEGIN PERFORM sliced.adopt(reltoastrelid) FROM pg_class WHERE oid = 'docs'::regclass; EXCEPTION WHEN wrong_object_type THEN RAISE NOTICE 'no toast relation'; END $$;

@@ -48,6 +48,12 @@ SELECT what, piece, object IS NOT NULL AS outside, start, raw_bytes, stored_byte
     FROM places LEFT JOIN sliced.inspect(v) ON true ORDER BY what, start;
 SELECT * FROM sliced.inspect(42);
 SELECT raw_bytes FROM sliced.inspect(NULL::text);
+CREATE TABLE narrow (id int);
+COPY narrow FROM stdin;
+1
+2
+\.
+SELECT id FROM narrow;
 
 -- rows fill pages like core's, however long the values are
 CREATE FUNCTION pages(n int, method name) RETURNS bigint LANGUAGE plpgsql AS $$
