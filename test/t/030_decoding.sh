@@ -54,7 +54,8 @@ BEGIN
     END LOOP;
 END \$\$"
 
-# Rows from before any slot: written as slices, some of them in parts.
+# Rows from before any logical slot: written as slices, some of them in parts.
+on pub -c "SELECT FROM pg_create_physical_replication_slot('physical')" >/dev/null
 on pub -c 'CALL fill(1, 40)'
 for t in by_key by_full by_index; do
     on pub -c "UPDATE $t SET b = b || 'grown' WHERE id % 2 = 0" -c "UPDATE $t SET b = b || dense(2000, id) WHERE id % 4 = 0" \
@@ -189,6 +190,24 @@ for setting in auto on off; do
         -c 'DELETE FROM converted WHERE id = 10' -c 'UPDATE converted SET n = 0 WHERE id = 1' >/dev/null
     is "$(on pub -c 'SELECT md5(string_agg(c::text, $$,$$ ORDER BY id)) FROM converted c')" "$before" "and its rows ($setting)"
 done
+
+# rows of heap's whose identity has values stay heap's where slices are hidden
+for am in heap sliced; do
+    on pub -c "CREATE TABLE stays_$am (id int, v text) USING heap" -c "ALTER TABLE stays_$am REPLICA IDENTITY FULL" \
+        -c "INSERT INTO stays_$am SELECT i, dense(9000, i) FROM generate_series(1, 3) i"
+done
+on pub -c "SELECT sliced.adopt('stays_sliced')" >/dev/null 2>&1
+slot hidden
+is "$(on pub -c 'SET sliced.logical_decoding = off' -c "CALL sliced.convert('stays_sliced')" 2>&1 | sed -n 's/^.*NOTICE: *//p')" \
+    $'converted no rows of "stays_sliced"\n3 rows of "stays_sliced" stay as they are' "a conversion where slices are hidden"
+for am in heap sliced; do
+    on pub -c 'SET sliced.logical_decoding = off' -c "UPDATE stays_$am SET v = reverse(v) WHERE id < 3" -c "DELETE FROM stays_$am WHERE id = 1"
+done
+changes hidden >"$PGS_TMP/hidden"
+is "$(sed -n 's/^table public.stays_sliced//p' "$PGS_TMP/hidden")" "$(sed -n 's/^table public.stays_heap//p' "$PGS_TMP/hidden")" "is decoded as in heap"
+on pub -c "SELECT pg_drop_replication_slot('hidden')" >/dev/null
+is "$(on pub -c "CALL sliced.convert('stays_sliced')" 2>&1 | sed -n 's/^.*NOTICE: *//p')" 'converted 2 rows of "stays_sliced"' "and is converted when nobody decodes"
+is "$(on pub -c 'SELECT count(*) FROM stays_sliced JOIN stays_heap USING (id, v)')" 2 "the rows are the same"
 
 # an update that logs the old row goes on while others hold the row's key, as in heap
 for am in heap sliced; do

@@ -56,6 +56,28 @@ is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('gone', NULL, 
 files_go gone
 drop_slot gone
 
+# ---- a table that is emptied in the transaction that has made it, and has no identity ----
+
+slot emptied
+for t in heap sliced; do
+    on pub -c 'SET sliced.logical_decoding = slices' -c "BEGIN; CREATE TABLE of_$t (id int, v text) USING $t; ALTER TABLE of_$t REPLICA IDENTITY NOTHING;
+        INSERT INTO of_$t SELECT 1, dense(9000, 1); TRUNCATE of_$t; INSERT INTO of_$t SELECT 2, dense(9000, 2);
+        SAVEPOINT s; TRUNCATE of_$t; INSERT INTO of_$t SELECT 3, dense(9000, 3); ROLLBACK TO s; COMMIT" \
+        -c "UPDATE of_$t SET v = v || 'x'" -c "INSERT INTO of_$t SELECT 4, dense(9000, 4)" -c "DELETE FROM of_$t WHERE id = 4"
+done
+on pub -c "SELECT data FROM pg_logical_slot_get_changes('emptied', NULL, NULL) WHERE data LIKE 'table%'" >"$PGS_TMP/decoded"
+is "$(sed -n 's/^table public.of_sliced//p' "$PGS_TMP/decoded")" "$(sed -n 's/^table public.of_heap//p' "$PGS_TMP/decoded")" "a table that was emptied at once"
+is "$(on pub -c "SELECT id, v = dense(9000, 2) || 'x' FROM of_sliced" -c "SELECT * FROM sliced.verify('of_sliced')")" '2|t' "and its rows"
+toast=$(on pub -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'of_sliced'::regclass")
+chunks="SELECT count(*) FROM $toast WHERE chunk_id IN (SELECT object FROM of_sliced, sliced.inspect(v))"
+is "$(on pub -c 'SET enable_indexscan = off' -c 'SET enable_seqscan = off' -c "$chunks")" "$(on pub -c 'SET enable_indexscan = off' -c 'SET enable_bitmapscan = off' -c "$chunks")" \
+    "a bitmap scan of a toast relation"
+on pub -c BEGIN -c 'SELECT sliced.remove_kept_files()' -c "PREPARE TRANSACTION 'removing'" >/dev/null
+on pub -c "SET statement_timeout = '30s'" -c 'ANALYZE w'
+on pub -c "ROLLBACK PREPARED 'removing'"
+files_go emptied
+drop_slot emptied
+
 # ---- an index that was replaced, unknown to VACUUM, leads to other rows ----
 
 on pub -c 'CREATE TABLE r (id int PRIMARY KEY, v text) USING sliced' -c 'INSERT INTO r SELECT 1, dense(5000, 1)'
@@ -76,11 +98,29 @@ in_d() {
 }
 in_d -c 'CREATE EXTENSION pg_sliced' -c 'CREATE TABLE m (v text) USING sliced' -c "SELECT FROM pg_create_logical_replication_slot('moved', 'test_decoding')" \
     -c "INSERT INTO m SELECT repeat(md5('m'), 300)" -c 'VACUUM FULL m' >/dev/null
+labels="SELECT count(*) FROM pg_seclabel WHERE provider = 'sliced_kept_files'"
+on pub -c 'CREATE DATABASE copy TEMPLATE d'
+is "$(on pub -d copy -c "$labels" -c 'SELECT count(*) FROM sliced.kept_files()' -c 'SELECT sliced.remove_kept_files()' -c "$labels" | xargs)" '2 0 0 0' \
+    "a copy of a database has none of its old files"
+on pub -c 'DROP DATABASE copy'
 on pub -c 'ALTER DATABASE d SET TABLESPACE space'
 drop_slot moved
 is "$(in_d -c 'SELECT sliced.remove_kept_files()' -c CHECKPOINT)" 2 "files of a database that has moved go as well"
 is "$(comm -23 <(as_user find "$PGS_TMP/space" -type f -name '[0-9]*' -printf '%f\n' | grep -v '[._]' | sort) \
     <(in_d -c 'SELECT pg_relation_filenode(oid) FROM pg_class' | sort))" '' "and are there no more"
+
+# ---- files of another tablespace; those of tables that go with the extension ----
+
+before=$(as_user find "$PGDATA/base" -type f -name '[0-9]*' | grep -c .)
+in_d -c "SELECT FROM pg_create_logical_replication_slot('leaving', 'test_decoding')" \
+    -c 'CREATE TABLE elsewhere (v text) USING sliced TABLESPACE pg_default' -c "INSERT INTO elsewhere SELECT string_agg(md5(i::text), '') FROM generate_series(1, 300) i" \
+    -c 'CREATE UNLOGGED TABLE unlogged (LIKE m) USING sliced' -c 'INSERT INTO unlogged TABLE elsewhere' -c 'DROP TABLE unlogged' -c 'VACUUM FULL elsewhere'
+is "$(in_d -c "SELECT spcname, count(*), bool_and(bytes > 0) FROM sliced.kept_files() JOIN pg_tablespace t ON t.oid = tablespace GROUP BY 1")" 'pg_default|2|t' \
+    "files of another tablespace"
+in_d -c 'BEGIN; DROP TABLE elsewhere, m; DROP EXTENSION pg_sliced; COMMIT'
+is "$(in_d -c "$labels" -c CHECKPOINT)" 0 "nothing is kept without the extension"
+is "$(as_user find "$PGDATA/base" -type f -name '[0-9]*' | grep -c .)" "$before" "its files go"
+drop_slot leaving
 on pub -c 'DROP DATABASE d' -c 'DROP TABLESPACE space'
 
 # ---- rows of heap's that become ours, and a conversion of the others ----
