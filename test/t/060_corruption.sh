@@ -60,13 +60,20 @@ sql -c 'CREATE TABLE whole (id int, t text, j jsonb) USING sliced' \
     -c 'CREATE FUNCTION words(seed text, n int) RETURNS text[] LANGUAGE sql AS $f$ SELECT array_agg(md5(seed || i)) FROM generate_series(1, n) i $f$' \
     -c "INSERT INTO whole SELECT n, array_to_string(words('', n), ''), to_jsonb(words('', n)) FROM unnest(ARRAY[900, 10000]) n"
 
-# damage TABLE CONDITION BYTE: change a byte of rows of the toast relation
-damage() {
+# change TABLE STATEMENT: change its toast relation, which $toast stands for
+change() {
     local toast
     toast=$(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = '$1'::regclass")
     sql -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = 'r' WHERE oid = '$toast'::regclass" \
-        -c "UPDATE $toast SET chunk_data = set_byte(chunk_data, $3, get_byte(chunk_data, $3) # 1) WHERE $2" \
-        -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass" -c "VACUUM $1"
+        -c "${2//\$toast/$toast}" -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass" -c "VACUUM $1"
+}
+# damage TABLE CONDITION BYTE: change a byte of rows
+damage() {
+    change "$1" "UPDATE \$toast SET chunk_data = set_byte(chunk_data, $3, get_byte(chunk_data, $3) # 1) WHERE $2"
+}
+# delete TABLE CONDITION: rows
+delete() {
+    change "$1" "DELETE FROM \$toast WHERE $2"
 }
 
 damage whole 'chunk_seq BETWEEN 15000 AND 17000' 200
@@ -85,13 +92,6 @@ sql -c 'CREATE TABLE edited (id int, a int8[])' -c 'ALTER TABLE edited SET ACCES
 # the name of the first node that is read, or of the last
 node() {
     sql -c "SELECT object, start FROM edited, sliced.inspect(a) WITH ORDINALITY WHERE id = $1 AND codec = 'node' AND start < -1 ORDER BY ordinality $2 LIMIT 1"
-}
-# delete TABLE CONDITION: rows of the toast relation
-delete() {
-    local toast
-    toast=$(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = '$1'::regclass")
-    sql -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = 'r' WHERE oid = '$toast'::regclass" \
-        -c "DELETE FROM $toast WHERE $2" -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass" -c "VACUUM $1"
 }
 IFS='|' read -r object seq < <(node 1 desc)
 damage edited "chunk_id = $object AND chunk_seq = $seq" 30
@@ -128,6 +128,23 @@ is "$(sql -c "SELECT kind, byte_offset FROM sliced.verify('owner')")" 'corrupted
 sql -c "UPDATE owner SET v = overlay(noise(40000, 1) placing 'x' FROM 100)"
 is "$(sql -c "SELECT * FROM sliced.verify('owner')" -c "SELECT v = overlay(noise(40000, 1) placing 'x' FROM 100) FROM owner")" t \
     "nothing is left of it"
+
+# Values in core's format, in a table that was adopted.
+sql -c 'CREATE TABLE old (id int, v text) USING heap' -c 'ALTER TABLE old ALTER v SET STORAGE external' \
+    -c "INSERT INTO old SELECT i, array_to_string(words('', 500), '') FROM generate_series(1, 5) i" -c "SELECT sliced.adopt('old')" >/dev/null 2>&1
+of() {
+    echo "chunk_id = (SELECT object FROM old, sliced.inspect(v) WHERE old.id = $1 LIMIT 1)"
+}
+change old "UPDATE \$toast SET chunk_data = substr(chunk_data, 1, 100) WHERE $(of 1) AND chunk_seq = 2"
+delete old "$(of 2) AND chunk_seq = 3"
+delete old "$(of 3) AND chunk_seq = 8"
+change old "INSERT INTO \$toast SELECT chunk_id, 9, chunk_data FROM \$toast WHERE $(of 4) AND chunk_seq = 0"
+is "$(sql -c "SELECT kind, byte_offset, message, (SELECT id FROM old WHERE ctid = row_ctid) FROM sliced.verify('old') ORDER BY 4")" \
+    'corrupted slice|3992|unexpected chunk length|1
+missing slice|5988|unexpected chunk number|2
+missing slice|15968|the chunk is missing|3
+excess slice|16000|unexpected chunk number|4' "chunks of core's"
+is "$(message 'SELECT md5(v) FROM old WHERE id = 2' | cut -d ' ' -f 1) $(sql -c 'SELECT length(v) FROM old WHERE id = 5')" 'XX001: 16000' "as core says, too"
 
 # The rows of a slice come from one transaction.  A reader may come upon the first of them just before
 # that transaction aborts, and another one appends to the value and writes a slice of the same lengths.
