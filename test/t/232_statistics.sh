@@ -95,6 +95,18 @@ as_user dd if=/dev/urandom of="$PGDATA/pg_stat_tmp/pg_sliced.stat" bs=1 count=4 
 server_start primary
 is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '0|0 30 0|30' 'a file of another release'
 
+# a file that cannot be written: the log says so, and the next session writes it
+as_user ln -s /dev/full "$PGDATA/pg_stat_tmp/pg_sliced.stat.tmp"
+unwritten='could not write file "pg_stat_tmp/pg_sliced.stat": No space left on device'
+sql -c 'SELECT count(md5(v)) FROM t' >/dev/null
+until as_user grep -q "$unwritten" "$PGS_TMP/primary/log"; do sleep 0.05; done
+sql -c 'SELECT count(md5(v)) FROM t' >/dev/null
+server_stop primary
+is "$(as_user grep -c "$unwritten" "$PGS_TMP/primary/log")" 1 'a file that cannot be written'
+server_start primary
+is "$(sql -c "$counts")" '0|90' 'is written later'
+sql -c "SELECT sliced.stat_reset('t')" -c 'SELECT count(md5(v)) FROM t' >/dev/null
+
 # a table that gets the OIDs of another one, which is gone, has nothing of its statistics
 oids="SELECT c.oid, c.reltoastrelid FROM pg_class c WHERE relname = 'gone'"
 of_gone="SELECT count(*) FROM sliced_functions.stat_counts() s JOIN pg_class c ON c.reltoastrelid = s.toastrelid WHERE relname = 'gone'"
@@ -184,6 +196,19 @@ server_start standby unix_socket_directories="$PGS_TMP/standby/socket"
 is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '0|0 30 30 0|60' 'a standby'
 is "$(sql -c "SELECT sliced.stat_reset()" -c "$counts" | xargs)" '0|0' 'reset there'
 is "$(on primary -c "$counts")" '0|30' 'the primary'
+# what the primary drops has none there either
+on primary -c 'CREATE TABLE passing (v text) USING sliced' -c "INSERT INTO passing SELECT $value"
+replayed() {
+    local lsn
+    lsn=$(on primary -c 'SELECT pg_current_wal_flush_lsn()')
+    until [ "$(on standby -c "SELECT pg_last_wal_replay_lsn() >= '$lsn'")" = t ]; do sleep 0.05; done
+}
+replayed
+sql -c 'SELECT count(md5(v)) FROM passing' >/dev/null
+is "$(sql -c 'SELECT count(*) FROM sliced.stat_tables')" 1 'a table there'
+on primary -c 'DROP TABLE passing'
+replayed
+is "$(sql -c 'SELECT count(*) FROM sliced.stat_tables' -c 'SELECT count(*) FROM sliced_functions.stat_counts()' | xargs)" '0 0' 'that the primary has dropped'
 server_stop standby
 
 # preloaded, and where nothing is shared: a server for one user
@@ -200,6 +225,21 @@ is "$(echo "SELECT count(md5(v)) FROM t; SELECT reads FROM sliced.stat_tables WH
     as_user "$PGS_BINDIR/postgres" --single -D "$PGDATA" postgres 2>/dev/null | grep -o 'reads = "[0-9]*"')" 'reads = "30"' 'a session on its own'
 server_start primary
 is "$(sql -c "$counts")" '0|60' 'which leaves nothing'
+
+# where memory cannot be shared a session counts for itself, and as much as it has room for
+server_stop primary
+server_start primary dynamic_shared_memory_type=mmap shared_preload_libraries=
+as_user chmod 500 "$PGDATA/pg_dynshmem"
+is "$(sql <<'SQL'
+SELECT format('CREATE TABLE broad (id int, %s) USING sliced', string_agg('c' || i || ' text', ', ')) FROM generate_series(1, 300) i \gexec
+SELECT format('INSERT INTO broad (id, %s) SELECT 1, %s', string_agg('c' || i, ', '), string_agg(format('repeat(md5(''%s''), 200)', i), ', '))
+FROM generate_series(1, 300) i GROUP BY i / 30 \gexec
+SELECT count(*), sum(stored + kept_compressed + kept_as_is), count(toastrelid) FROM sliced_functions.stat_counts();
+SQL
+)" '256|300|255' 'a session that shares nothing'
+is "$(as_user grep -c 'statistics of sliced tables stay in this session: could not open shared memory segment' "$PGS_TMP/primary/log" || true)" 1 'as the log says'
+as_user chmod 700 "$PGDATA/pg_dynshmem"
+is "$(sql -c 'SELECT count(md5(v)) FROM t' -c 'SELECT count(*) FROM sliced_functions.stat_counts()' | xargs)" '30 1' 'and one that can share again'
 
 # EXPLAIN, where it can be added to
 if [ "$PG_MAJOR" -ge 18 ]; then
