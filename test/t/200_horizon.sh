@@ -14,6 +14,7 @@ old_versions() {
     sql -c 'SET client_min_messages = error' -c 'DROP TABLE IF EXISTS t' \
         -c "CREATE TABLE t (id int PRIMARY KEY, n int, v text, j jsonb) USING $1" -c 'CREATE INDEX ON t (n)' -c 'CREATE INDEX t_v ON t (md5(v))' \
         -c "INSERT INTO t SELECT i, 0, string_agg(md5((i * k)::text), ''), jsonb_agg(k || 'x') FROM generate_series(1, 40) i, generate_series(1, 2000) k GROUP BY i" \
+        -c "INSERT INTO t VALUES (41, 0, 'short', '[]')" -c 'UPDATE t SET v = (SELECT v FROM t WHERE id = 1) WHERE id = 41' -c "UPDATE t SET v = 'short' WHERE id = 41" \
         -c 'UPDATE t SET n = n + id, v = v || id WHERE id < 15' -c "UPDATE t SET n = 1, v = overlay(v PLACING 'x' FROM 5), j = j - 1 WHERE id < 10" \
         -c 'DELETE FROM t WHERE id BETWEEN 12 AND 20'
     sql -c "VACUUM $(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 't'::regclass")"

@@ -99,6 +99,7 @@ is "$(on pub -c "SELECT rel, pass, blocks > 0, rows_converted BETWEEN 1 AND 299,
     't|1|t|t|t|t' "progress"
 is "$(on pub -c "SET ROLE pg_monitor" -c "SELECT rel FROM sliced.convert_progress" -c "SET ROLE pg_signal_backend" -c "SELECT rel, rows_converted FROM sliced.convert_progress")" \
     $'t\n|' "progress is for who may see it"
+is "$(on pub -c 'CREATE ROLE peer IN ROLE postgres' -c 'SET ROLE peer' -c 'SELECT rel FROM sliced.convert_progress')" t "such as a member of the role that converts"
 on pub -c 'VACUUM t' -c 'ALTER TABLE t SET (fillfactor = 99)' -c 'CREATE INDEX CONCURRENTLY t_late ON t (length(body))'
 is "$(on pub -c 'SELECT count(*) FROM sliced.convert_progress')" 1 "VACUUM, ALTER TABLE and CREATE INDEX CONCURRENTLY go on beside it"
 on pub -c 'SELECT pg_cancel_backend(pid) FROM sliced.convert_progress' >/dev/null

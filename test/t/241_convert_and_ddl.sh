@@ -72,6 +72,13 @@ wait "$converts" || true
 is "$(grep -c ERROR "$PGS_TMP/of_t")" 0 "the toast relation goes"
 is "$(sql -c 'SELECT count(*), sum(a) FROM t')" '4|4' "the rows are as they were made"
 
+sql -c 'ALTER TABLE t ALTER a TYPE text' -c 'UPDATE t SET a = dense(9000, id)' -c 'ALTER TABLE t SET ACCESS METHOD heap' -c "SELECT sliced.adopt('t')" >/dev/null 2>&1
+begin 'SELECT id FROM t WHERE id = 4 FOR UPDATE'
+convert t
+end 'TRUNCATE t'
+wait "$converts" || true
+is "$(grep -c ERROR "$PGS_TMP/of_t")" 0 "the blocks go"
+
 for what in 'DROP TABLE p2' 'ALTER TABLE p2 SET ACCESS METHOD heap'; do
     sql -c 'SELECT partitions()' -c "SELECT sliced.adopt('p1'), sliced.adopt('p2'), sliced.adopt('p3')" >/dev/null 2>&1
     begin 'SELECT id FROM p1 FOR UPDATE'
@@ -82,6 +89,14 @@ for what in 'DROP TABLE p2' 'ALTER TABLE p2 SET ACCESS METHOD heap'; do
     is "$(grep -c ERROR "$PGS_TMP/of_root")" 0 "$what meanwhile"
     is "$(sql -c "SELECT n FROM left_over() n WHERE n::text <> 'p2'")" "" "the other partitions are converted"
 done
+
+sql -c 'SELECT partitions()' -c 'INSERT INTO root VALUES (1, dense(9000, 4))' -c "SELECT sliced.adopt('p1'), sliced.adopt('p2'), sliced.adopt('p3')" >/dev/null 2>&1
+begin 'SELECT id FROM p1 LIMIT 1 FOR UPDATE'
+convert root p1
+end 'DROP TABLE p1'
+wait "$converts" || true
+is "$(grep -c ERROR "$PGS_TMP/of_root")" 0 "the partition that is being converted goes"
+is "$(sql -c 'SELECT * FROM left_over()')" "" "and the others are converted"
 
 sql -c 'SELECT partitions()' -c "SELECT sliced.adopt('p1'), sliced.adopt('p2'), sliced.adopt('p3')" >/dev/null 2>&1
 begin 'SELECT id FROM p1 FOR UPDATE'
