@@ -56,6 +56,22 @@ is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('gone', NULL, 
 files_go gone
 drop_slot gone
 
+# ---- so is its dictionary ----
+
+entry="string_agg('entry ' || k || ' of the list: ' || md5((i * k)::text) || ', state ' || i % k, '; ')"
+on pub -c 'CREATE TABLE gd (id int, v text) USING sliced WITH (toast_tuple_target = 128)' \
+    -c "INSERT INTO gd SELECT i, $entry FROM generate_series(1, 600) i, generate_series(1, 60) k GROUP BY i"
+slot gone
+is "$(on pub -c 'SET sliced.compression = zstd' -c "SELECT dictionary IS NOT NULL FROM sliced.train('gd')" \
+    -c "INSERT INTO gd SELECT i, $entry FROM generate_series(1001, 1003) i, generate_series(1, 60) k GROUP BY i" \
+    -c "SELECT count(*) FROM gd, sliced.inspect(v) WHERE id > 1000 AND codec LIKE '%dictionary%'" | xargs)" 't 3' "values that look back at a dictionary"
+rows=$(on pub -c "SELECT md5(string_agg(v, ',' ORDER BY id)) FROM gd WHERE id > 1000")
+on pub -c 'DROP TABLE gd'
+is "$(on pub -c "SELECT md5(string_agg(substring(data FROM '''(.*)'''), ',' ORDER BY data)) FROM pg_logical_slot_get_changes('gone', NULL, NULL) WHERE data LIKE 'table%'")" \
+    "$rows" "are decoded when the table is gone"
+files_go gone
+drop_slot gone
+
 # ---- a table that is emptied in the transaction that has made it, and has no identity ----
 
 slot emptied
@@ -111,7 +127,8 @@ is "$(comm -23 <(as_user find "$PGS_TMP/space" -type f -name '[0-9]*' -printf '%
 
 # ---- files of another tablespace; those of tables that go with the extension ----
 
-before=$(as_user find "$PGDATA/base" -type f -name '[0-9]*' | grep -c .)
+slot others
+on pub -c "SELECT pg_replication_origin_create('other'), pg_replication_origin_session_setup('other')" -c "UPDATE w SET d = jsonb_set(d, '{seed}', '6')" >/dev/null
 in_d -c "SELECT FROM pg_create_logical_replication_slot('leaving', 'test_decoding')" \
     -c 'CREATE TABLE elsewhere (v text) USING sliced TABLESPACE pg_default' -c "INSERT INTO elsewhere SELECT string_agg(md5(i::text), '') FROM generate_series(1, 300) i" \
     -c 'CREATE UNLOGGED TABLE unlogged (LIKE m) USING sliced' -c 'INSERT INTO unlogged TABLE elsewhere' -c 'DROP TABLE unlogged' -c 'VACUUM FULL elsewhere'
@@ -119,8 +136,11 @@ is "$(in_d -c "SELECT spcname, count(*), bool_and(bytes > 0) FROM sliced.kept_fi
     "files of another tablespace"
 in_d -c 'BEGIN; DROP TABLE elsewhere, m; DROP EXTENSION pg_sliced; COMMIT'
 is "$(in_d -c "$labels" -c CHECKPOINT)" 0 "nothing is kept without the extension"
-is "$(as_user find "$PGDATA/base" -type f -name '[0-9]*' | grep -c .)" "$before" "its files go"
+is "$(as_user find "$PGDATA/base/$(on pub -c "SELECT oid FROM pg_database WHERE datname = 'd'")" -type f)" '' "its files go"
 drop_slot leaving
+is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('others', NULL, NULL, 'only-local', '1') WHERE data LIKE 'table%'")" 0 \
+    "changes of another origin, and of another database"
+drop_slot others
 on pub -c 'DROP DATABASE d' -c 'DROP TABLESPACE space'
 
 # ---- rows of heap's that become ours, and a conversion of the others ----
@@ -287,6 +307,13 @@ on pub -c "BEGIN; SELECT pg_logical_emit_message(true, 'pg_sliced', convert_to(r
 is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'prefix: pg_sliced'), count(*) FILTER (WHERE data ~ 'UPDATE.*x''$')
     FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" '4|1' "messages of others that look like ours go to the plugin"
 
+if [ $streams = t ]; then
+    on pub -c "BEGIN; INSERT INTO f SELECT i, dense(2500, i) FROM generate_series(10, 2000) i;
+        SELECT pg_logical_emit_message(true, 'pg_sliced', 'streamed'); INSERT INTO f SELECT 2001, dense(2500, 1); COMMIT" -c 'DELETE FROM f WHERE id > 1' >/dev/null
+    is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('forged', NULL, NULL, 'stream-changes', '1') WHERE data ~ '^streaming message.*prefix: pg_sliced'")" 1 \
+        "also where they are streamed"
+fi
+
 # ---- the library is loaded late ----
 
 on pub -c "UPDATE f SET v = v || 'y'"
@@ -309,6 +336,18 @@ server_start pub shared_preload_libraries=pg_sliced
 is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'UPDATE.*xy''$') FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" 2 \
     "and nothing is lost when that has been done"
 drop_slot forged
+
+# ---- a value that is gone, though a slot needs it ----
+
+slot needs
+on pub -c 'CREATE TABLE n (v text) USING sliced' -c 'INSERT INTO n SELECT dense(9000, 1)'
+toast=$(on pub -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'n'::regclass")
+on pub -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = 'r' WHERE oid = '$toast'::regclass" \
+    -c "DELETE FROM $toast" -c "VACUUM $toast" -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass"
+is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('needs', NULL, NULL)" 2>&1 | sed -n 's/value [0-9]*/value N/; s/^ERROR: *//p')" \
+    'replication slot "needs" needs value N of table "n", which cannot be read: the value is missing' "an error that says what it is about"
+drop_slot needs
+on pub -c 'DROP TABLE n'
 
 # ---- a slot that the server has given up ----
 
