@@ -235,8 +235,10 @@ SELECT format('CREATE TABLE broad (id int, %s) USING sliced', string_agg('c' || 
 SELECT format('INSERT INTO broad (id, %s) SELECT 1, %s', string_agg('c' || i, ', '), string_agg(format('repeat(md5(''%s''), 200)', i), ', '))
 FROM generate_series(1, 300) i GROUP BY i / 30 \gexec
 SELECT count(*), sum(stored + kept_compressed + kept_as_is), count(toastrelid) FROM sliced_functions.stat_counts();
+SELECT sliced.stat_reset();
+SELECT count(*) FROM sliced_functions.stat_counts();
 SQL
-)" '256|300|255' 'a session that shares nothing'
+)" $'256|300|255\n\n0' 'a session that shares nothing'
 is "$(as_user grep -c 'statistics of sliced tables stay in this session: could not open shared memory segment' "$PGS_TMP/primary/log" || true)" 1 'as the log says'
 as_user chmod 700 "$PGDATA/pg_dynshmem"
 is "$(sql -c 'SELECT count(md5(v)) FROM t' -c 'SELECT count(*) FROM sliced_functions.stat_counts()' | xargs)" '30 1' 'and one that can share again'

@@ -177,6 +177,8 @@ END
     while [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE relation = 'asked'::regclass AND granted AND mode = 'AccessExclusiveLock'")" = 0 ]; do sleep 0.1; done
     is "$(sql -c "SELECT count(*) FROM sliced.advise('below') WHERE topic = 'parts'")" 1 "a locked table keeps nobody waiting"
     is "$(sql -c "SELECT count(*) FROM sliced.advise() WHERE rel = 'asked'" 2>&1 | tail -n 1)" 0 "nor when all are asked for"
+    is "$(sql -c "SET statement_timeout = '60ms'" -c "SELECT count(*) FROM sliced.advise('below')" 2>&1)" \
+        'ERROR:  canceling statement due to statement timeout' "who may not wait so long is told"
     sql -c "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'asked'::regclass" >/dev/null
     wait || true
 else
@@ -189,10 +191,10 @@ toast_index=$(sql -c "SELECT indexrelid::regclass FROM pg_index WHERE indrelid =
 sql -c 'BEGIN' -c "REINDEX INDEX $toast_index" \
     -c 'REINDEX INDEX long_id_idx' -c "LOCK TABLE numbers IN SHARE MODE" -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
 while [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE relation = 'numbers'::regclass AND granted AND mode = 'ShareLock'")" = 0 ]; do sleep 0.1; done
-is "$(sql -c "SET statement_timeout = '60s'; SELECT length(sliced.report('1 min')) > 0" 2>&1 | grep -v NOTICE | sort)" \
+is "$(sql -c "SET statement_timeout = '60s'; SET lock_timeout = '1h'; SELECT length(sliced.report('1 min')) > 0" 2>&1 | grep -v NOTICE | sort)" \
     $'WARNING:  table "public.busy" is left out: canceling statement due to lock timeout\nWARNING:  table "public.long" is left out: canceling statement due to lock timeout\nt' \
     "indexes that are being built keep nobody waiting"
-is "$(sql -c "SELECT sliced.report('1 min') ~ '2 tables were not looked at'" 2>/dev/null)" t "the page says what is missing"
+is "$(sql -c "SET lock_timeout = '20ms'; SELECT sliced.report('1 min') ~ '2 tables were not looked at'" 2>/dev/null)" t "the page says what is missing"
 sql -c "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'numbers'::regclass AND mode = 'ShareLock'" >/dev/null
 wait || true
 sql -c 'DROP TABLE busy'
