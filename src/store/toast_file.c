@@ -106,8 +106,7 @@ sliced_toast_file_enter(const SlicedToastFile *file)
 void
 sliced_toast_file_leave(void)
 {
-	if (entered.of_core == NULL)
-		return;
+	Assert(entered.of_core != NULL);
 	RelationCloseSmgr(&entered.table);
 	RelationCloseSmgr(&entered.index);
 	MemoryContextReset(entered.mcxt);

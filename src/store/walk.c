@@ -24,8 +24,7 @@ typedef struct ValueWalk
 static void
 walk_report(ValueWalk *w, SlicedProblemKind kind, int64 offset, const char *message)
 {
-	if (w->visitor->problem)
-		w->visitor->problem(w->visitor->arg, kind, w->ts->objid, offset, message);
+	w->visitor->problem(w->visitor->arg, kind, w->ts->objid, offset, message);
 }
 
 /* Report a row, or a slice, that is there at least in part. */
@@ -53,7 +52,7 @@ walk_slice(ValueWalk *w, const SlicedRow *row, uint32 start, int i, Oid objid, b
 	}
 	if (damage != SLICED_SOUND)
 		walk_report_damage(w, start, damage);
-	else if (w->visitor->slice)
+	else
 		w->visitor->slice(w->visitor->arg, i, objid, &slice);
 	if (slice.buffer)
 		pfree(slice.buffer);

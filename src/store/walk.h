@@ -37,7 +37,7 @@ typedef struct SlicedVisitor
  * Walk over the value of 'ptr'.  With a snapshot in 'ts', every row must have its
  * place. Without one, the value's bytes must be there, as readers find them.  Slices
  * are decompressed to see if that works.  Never raises an error for a problem that it
- * finds. Members of the visitor may be NULL.
+ * finds.  The visitor's node and object may be NULL.
  */
 extern void sliced_value_walk(ToastScan *ts, const struct varatt_external *ptr,
 							  const SlicedVisitor *visitor);
