@@ -321,7 +321,7 @@ sliced_kept_files_remove(bool all)
 void
 sliced_kept_files_sweep(void)
 {
-	if (RecoveryInProgress() || XactReadOnly || sliced_kept_files() == NIL ||
+	if (XactReadOnly || sliced_kept_files() == NIL ||
 		!sliced_own_lock_take(SLICED_LOCK_KEPT_FILES, InvalidOid, false))
 		return;
 	sliced_kept_files_remove(false);
