@@ -95,6 +95,14 @@ as_user dd if=/dev/urandom of="$PGDATA/pg_stat_tmp/pg_sliced.stat" bs=1 count=4 
 server_start primary
 is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '0|0 30 0|30' 'a file of another release'
 
+for damage in 'truncate -s 0 FILE' 'dd if=/dev/zero of=FILE bs=4 seek=1 count=1 conv=notrunc status=none' 'dd if=/dev/zero of=FILE bs=4 seek=3 count=1 conv=notrunc status=none'; do
+    server_stop primary
+    # shellcheck disable=SC2086
+    as_user ${damage/FILE/$PGDATA/pg_stat_tmp/pg_sliced.stat}
+    server_start primary
+    is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '0|0 30 0|30' 'a file that is empty, or says that rows have no length, or are of no database'
+done
+
 # a file that cannot be written: the log says so, and the next session writes it
 as_user ln -s /dev/full "$PGDATA/pg_stat_tmp/pg_sliced.stat.tmp"
 unwritten='could not write file "pg_stat_tmp/pg_sliced.stat": No space left on device'
