@@ -87,14 +87,28 @@ open_array(SlicedArray *array)
 		sliced_array_complain(array);
 }
 
-/* True if the type exists.  Damaged bytes may name one that does not. */
+/*
+ * True if elements of argument 'arg' may have the type.  Damaged bytes may name one that
+ * does not exist, or whose values are passed in another way than the caller expects.
+ */
 static bool
-type_is_known(FunctionCallInfo fcinfo, Oid type)
+type_is_possible(FunctionCallInfo fcinfo, int arg, Oid type)
 {
 	const ArrayMetaState *state = fcinfo->flinfo->fn_extra;
+	ArrayMetaState found;
+	ArrayMetaState expected;
 
-	return OidIsValid(type) && ((state != NULL && state->element_type == type) ||
-								SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)));
+	if (OidIsValid(type) && state != NULL && state->element_type == type)
+		return true;
+	if (!OidIsValid(type) || !SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		return false;
+	expected.element_type = get_base_element_type(get_fn_expr_argtype(fcinfo->flinfo, arg));
+	if (expected.element_type == type || !OidIsValid(expected.element_type))
+		return true;
+	get_typlenbyvalalign(type, &found.typlen, &found.typbyval, &found.typalign);
+	get_typlenbyvalalign(expected.element_type, &expected.typlen, &expected.typbyval, &expected.typalign);
+	return found.typlen == expected.typlen && found.typbyval == expected.typbyval &&
+		found.typalign == expected.typalign;
 }
 
 bool
@@ -110,7 +124,7 @@ sliced_array_get(FunctionCallInfo fcinfo, int arg, SlicedArray *array)
 	open_array(array);
 	if (array->nitems == 0)
 		return false;
-	if (!type_is_known(fcinfo, array->elemtype))
+	if (!type_is_possible(fcinfo, arg, array->elemtype))
 		sliced_array_complain(array);
 	type = sliced_array_element_type(fcinfo, array->elemtype);
 	if (type->typlen < -1)
@@ -141,7 +155,8 @@ count_values(const SlicedArray *array, int from, int to)
 	const char *bytes;
 	int			n = 0;
 
-	if (!array->has_nulls || from == to)
+	Assert(from < to);
+	if (!array->has_nulls)
 		return to - from;
 	bytes = sliced_document_need(array->doc, array->bitmap + from / 8, (to - 1) / 8 - from / 8 + 1) -
 		from / 8;
@@ -232,8 +247,9 @@ walk_to(const SlicedArray *array, int item)
 		if ((i + 1) % SLICED_ARRAY_HINT_EACH == 0)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if ((i + 1) / SLICED_ARRAY_HINT_EACH == hints->n)
-				add_hint(hints, at);
+			/* those before it are there: the walk began at the last */
+			Assert((i + 1) / SLICED_ARRAY_HINT_EACH == hints->n);
+			add_hint(hints, at);
 		}
 	}
 	return at;
