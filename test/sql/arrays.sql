@@ -52,6 +52,60 @@ SELECT sliced_functions.edit_array_element('{1,2,3}'::int[], NULL, 5);
 SELECT sliced_functions.edit_array_slice('{1,2,3}'::int[], '{1,NULL}', 1, '{5}');
 SELECT sliced_functions.array_subscripts('{1,NULL}');
 
+SELECT sliced_functions.array_slice(array_in('{1,2,3}', 23, -1), '{2,1}', 3);
+
+-- at the edges of what an array may be: the same as heap's
+CREATE TABLE edges (i int[], m int[], o oid[], low int[], high int[]) USING sliced;
+INSERT INTO edges SELECT a, ARRAY[a, a], array_replace(a, 7919, NULL)::oid[], ('[-2147483648:-2147463649]=' || a::text)::int[], ('[2147463647:2147483646]=' || a::text)::int[]
+    FROM (SELECT array_agg(x * 7919 % 1000003) AS a FROM generate_series(1, 20000) x) s;
+CREATE TABLE edges_of_heap USING heap AS TABLE edges;
+CREATE FUNCTION outcome(change text, relation text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('UPDATE %I e SET %s RETURNING concat_ws('' '', array_dims(i), array_dims(m), array_dims(o), array_dims(low), array_dims(high), left(md5(e::text), 6))', relation, change) INTO result;
+    RAISE '%', result;
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLERRM;
+END $$;
+SELECT change, s AS outcome, h AS of_heap
+FROM unnest(ARRAY['i[134217728] = 1', 'i[200000000] = 1', 'i[200000000:200000001] = ''{1,2}''', 'i[2:3] = NULL', 'low = 5 || low', 'high = high || 5', 'high = high || ''{5,6}''', 'm = i || m', 'm = m || i', 'i = i || m',
+    'i = i || ARRAY[m]', 'm = NULL::int[] || m', 'o = o || ''''::oidvector::oid[]', 'o = ''''::oidvector::oid[] || o', 'i[2] = CASE i[3] WHEN 5 THEN 6 WHEN 23757 THEN 8 END']) change,
+    outcome(change, 'edges') s, outcome(change, 'edges_of_heap') h WHERE s <> h;
+DROP TABLE edges, edges_of_heap;
+DROP FUNCTION outcome;
+
+-- bytes that are no array: of the elements of a text[], or of the numbers before them, some are wrong
+CREATE FUNCTION texts(bytea, bytea) RETURNS text[] LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE FUNCTION numbers(bytea, bytea) RETURNS int[] LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE FUNCTION result(expression text, id int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT (%s)::text FROM damaged WHERE id = %s', expression, id) INTO result;
+    RETURN result;
+EXCEPTION WHEN OTHERS THEN
+    RETURN regexp_replace(SQLERRM, 'value [0-9]+', 'value N');
+END $$;
+CREATE TABLE damaged (id int, what text, t text[], i int[]) USING sliced;
+ALTER TABLE damaged ALTER t SET STORAGE EXTERNAL, ALTER i SET STORAGE EXTERNAL;
+INSERT INTO damaged SELECT n, what, texts(decode(header || element, 'hex'), convert_to(repeat('junk ', 1000), 'UTF8'))
+FROM (VALUES (1, 'sound', '01000000 00000000 19000000 02000000 01000000', '096f6e65 0974776f'),
+    (2, 'seven dimensions', '07000000 00000000 19000000 02000000 01000000', '096f6e65 0974776f'),
+    (3, 'fewer than none', 'ffffffff 00000000 19000000 02000000 01000000', '096f6e65 0974776f'),
+    (4, 'no such type', '01000000 00000000 ffffffff 02000000 01000000', '096f6e65 0974776f'),
+    (5, 'elements are cstrings', '01000000 00000000 e3080000 02000000 01000000', '096f6e65 0974776f'),
+    (6, 'elements are numbers', '01000000 00000000 17000000 02000000 01000000', '096f6e65 0974776f'),
+    (7, 'an element is a pointer', '01000000 00000000 19000000 02000000 01000000', '01126565 0974776f'),
+    (8, 'an element without length', '01000000 00000000 19000000 02000000 01000000', '00000000 0974776f'),
+    (9, 'an element beyond the end', '01000000 00000000 19000000 02000000 01000000', 'fcffff3f 0974776f')) v(n, what, header, element);
+-- of 8000 numbers there are 3000
+INSERT INTO damaged SELECT 10, 'numbers are missing', NULL, numbers(decode('01000000 00040000 17000000 401f0000 01000000', 'hex'), decode(repeat('ff', 1000) || repeat('05000000', 3000), 'hex'));
+SELECT id, what, result('t[2]', id) FROM damaged WHERE id < 10 ORDER BY id;
+SELECT item, result(format('i[%s]', item), 10) FROM unnest('{20,3500,4851,7990}'::int[]) item;
+DROP TABLE damaged;
+DROP FUNCTION texts, numbers, result;
+
 -- buffers: a few descents and rows, of a value of a hundred pages and more
 CREATE FUNCTION buffers(query text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE plan json;

@@ -70,15 +70,12 @@ get_item(FunctionCallInfo fcinfo, int arg, int array_arg)
 							PG_ARGISNULL(arg));
 }
 
-/* The result is argument 'arg' as it is. */
+/* The result is argument 'arg' as it is: the first, or a value of ours. */
 static Datum
 unchanged(FunctionCallInfo fcinfo, int arg)
 {
-	SlicedRope *rope = sliced_rope_of((struct varlena *) PG_GETARG_POINTER(arg));
-
-	if (arg == 0 || rope == NULL)
-		return arg == 0 ? sliced_result_unchanged(fcinfo) : PG_GETARG_DATUM(arg);
-	return sliced_result_of_rope(fcinfo, rope);
+	return arg == 0 ? sliced_result_unchanged(fcinfo) :
+		sliced_result_of_rope(fcinfo, sliced_rope_of((struct varlena *) PG_GETARG_POINTER(arg)));
 }
 
 /*
@@ -317,8 +314,7 @@ add_array(FunctionCallInfo fcinfo, int arg, Datum *result)
 	s.items = sliced_items_of(target.type, other, ArrayGetNItems(ARR_NDIM(other), ARR_DIMS(other)));
 	s.needs_bitmap = ARR_HASNULL(other);
 	s.at = arg == 0 ? target.array.nitems : 0;
-	if (pg_add_s32_overflow(s.dims[0], less == 0 ? ARR_DIMS(other)[0] : 1, &s.dims[0]))
-		return false;
+	s.dims[0] += less == 0 ? ARR_DIMS(other)[0] : 1;
 	if (arg == 1 && less == 0)
 		s.lbs[0] = ARR_LBOUND(other)[0];
 	return finish(fcinfo, &target, &s, result);

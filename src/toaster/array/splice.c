@@ -136,7 +136,8 @@ is_possible(const SlicedArray *array, const SlicedSplice *s, int *nitems)
 	{
 		int32		end;
 
-		if (s->dims[d] < 0 || pg_add_s32_overflow(s->lbs[d], s->dims[d], &end))
+		Assert(s->dims[d] >= 0);
+		if (pg_add_s32_overflow(s->lbs[d], s->dims[d], &end))
 			return false;
 		n *= s->dims[d];
 		if (n > SLICED_ARRAY_MAX)
@@ -154,8 +155,7 @@ sliced_splice(const SlicedArray *array, const SlicedRope *whole, const SlicedSpl
 	char	   *header;
 	ArrayType  *new;
 	uint32		len = sliced_array_bitmap_start(array->ndim);
-	bool		has_nulls = array->has_nulls || s->needs_bitmap || s->items.bitmap != NULL ||
-		s->gap_before > 0 || s->gap_after > 0;
+	bool		has_nulls = array->has_nulls || s->needs_bitmap || s->items.bitmap != NULL;
 	int			nitems;
 	uint32		data;
 	uint32		from;
@@ -163,6 +163,7 @@ sliced_splice(const SlicedArray *array, const SlicedRope *whole, const SlicedSpl
 
 	if (!is_possible(array, s, &nitems))
 		return NULL;
+	Assert(has_nulls || (s->gap_before == 0 && s->gap_after == 0));
 	Assert(nitems == array->nitems - s->remove + s->gap_before + s->items.n + s->gap_after);
 	data = sliced_array_data_start(array->ndim, nitems, has_nulls);
 	from = sliced_array_place(array, s->at);

@@ -193,10 +193,7 @@ FuncExpr *
 sliced_array_swap_subscript(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 {
 	/* other types have subscripts that work in their own way: name, point, int2vector */
-	if (get_array_type(ref->refelemtype) != ref->refcontainertype ||
-		list_length(ref->refupperindexpr) > MAXDIM)
+	if (get_array_type(ref->refelemtype) != ref->refcontainertype)
 		return NULL;
-	if (kind == SLICED_SWAP_EDIT)
-		return ref->refassgnexpr == NULL ? NULL : swap_assignment(ref, work);
-	return ref->refassgnexpr != NULL ? NULL : swap_fetch(ref, work);
+	return kind == SLICED_SWAP_EDIT ? swap_assignment(ref, work) : swap_fetch(ref, work);
 }
