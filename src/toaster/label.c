@@ -237,12 +237,16 @@ check_toaster(const SlicedLabel *label, Form_pg_attribute att)
 		return;
 	registered = sliced_registered_named(type, label->toaster);
 	if (registered == NULL)
+	{
+		char	   *names = sliced_registered_names(type);
+
 		ereport(misfit_level(),
 				errcode(ERRCODE_UNDEFINED_OBJECT),
 				OidIsValid(type) ?
 				errmsg("type %s has no toaster \"%s\"", format_type_be(type), label->toaster) :
 				errmsg("toaster \"%s\" does not exist", label->toaster),
-				errhint("Available are %s.", sliced_registered_names(type)));
+				*names == '\0' ? 0 : errhint("Available are %s.", names));
+	}
 	else if (misfit_level() == ERROR)
 	{
 		const SlicedToaster *toaster = sliced_registered_load(registered);

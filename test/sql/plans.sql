@@ -28,3 +28,13 @@ RESET lock_timeout;
 \set SHOW_CONTEXT errors
 SELECT j->'a'->'b' FROM looked;
 DROP TABLE looked;
+DROP EXTENSION pg_sliced;
+-- the library without the extension knows no toaster, in a session that knew some and in another
+CREATE TABLE plain (j jsonb) USING heap;
+SECURITY LABEL FOR sliced ON TABLE plain IS 'toaster=jsonb';
+\c -
+LOAD 'pg_sliced';
+SECURITY LABEL FOR sliced ON TABLE plain IS 'toaster=jsonb';
+SET client_min_messages = warning;
+DROP TABLE plain;
+CREATE EXTENSION pg_sliced;
