@@ -35,6 +35,9 @@ SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'compression=zstd, level=23';
 SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'compression=lz4, level=5';
 SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'level=0';
 SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'level=9x';
+SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'level=high';
+SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'level=99999999999999999999';
+SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'level=';
 SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'level=9, level=9';
 SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'toaster, level=9';
 SECURITY LABEL FOR sliced ON COLUMN docs.doc IS 'level=9, Toaster=jsonb';
@@ -59,6 +62,8 @@ SECURITY LABEL FOR sliced ON MATERIALIZED VIEW m IS 'compression=zstd';
 SELECT sliced.alter_column('m', 'doc', 'toaster=plain');
 REFRESH MATERIALIZED VIEW m;
 SELECT * FROM stored('m', 'doc');
+SELECT sliced.alter_table('m', 'compression=pglz');
+SELECT objtype, label FROM pg_seclabels WHERE objoid = 'm'::regclass ORDER BY objsubid;
 DROP MATERIALIZED VIEW m;
 
 -- by whom
@@ -164,6 +169,10 @@ SELECT 'doc', * FROM stored('leaf', 'doc') UNION ALL SELECT 'body', * FROM store
 ALTER TABLE leaf ALTER body SET COMPRESSION pglz;
 SELECT sliced.alter_table('leaf', 'compression=none');
 SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'leaf';
+-- each option by itself; the column's own COMPRESSION is nearer than a label of the root's column
+SELECT sliced.alter_column('root', 'body', 'compression=zstd, level=3, dictionary=on'), sliced.alter_column('leaf', 'doc', 'level=2, dictionary=off'),
+    sliced.alter_table('leaf', 'compression=zstd, level=5, dictionary=auto');
+SELECT col, compression, compression_from, level, level_from, dictionary, dictionary_from FROM sliced.columns WHERE rel = 'leaf';
 ALTER TABLE root DETACH PARTITION middle;
 SELECT sliced.alter_table('leaf', NULL), sliced.alter_table('middle', NULL);
 SELECT col, toaster, toaster_from, compression, compression_from FROM sliced.columns WHERE rel = 'leaf';
@@ -214,9 +223,15 @@ SELECT rel, col, type, toaster, toaster_from, compression, compression_from, lev
 -- labels that we would not have allowed
 CREATE TABLE odd (v text) USING sliced;
 INSERT INTO pg_seclabel VALUES ('odd'::regclass, 'pg_class'::regclass, 1, 'sliced', ',=,level=99999999999,compression=brotli,x,toaster='),
+    ('odd'::regclass, 'pg_class'::regclass, 1, 'another', 'compression=none'),
     ('odd'::regclass, 'pg_class'::regclass, 0, 'sliced', 'compression=zstd, later=release, level=1000');
 INSERT INTO odd SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i;
 SELECT codecs FROM stored('odd', 'v');
+
+-- what loads the library before labels are set is for an event trigger only
+CREATE FUNCTION before_row() RETURNS trigger LANGUAGE c AS '$libdir/pg_sliced', 'sliced_before_label';
+CREATE TRIGGER before_row BEFORE INSERT ON odd FOR EACH ROW EXECUTE FUNCTION before_row();
+INSERT INTO odd VALUES ('');
 
 SET client_min_messages = warning;
 DROP SCHEMA labels CASCADE;
