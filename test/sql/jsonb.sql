@@ -105,6 +105,62 @@ UPDATE one SET doc[NULL] = to_jsonb(1 / x);
 UPDATE one SET doc['a'] = to_jsonb(1 / x);
 UPDATE one SET doc['a']['b'] = to_jsonb(1 + x) RETURNING doc;
 
+RESET enable_seqscan;
+-- beyond an array's end, names that are no numbers, values of other kinds: the same as heap's
+CREATE TABLE lists (id int, doc jsonb);
+INSERT INTO lists SELECT 1, jsonb_agg(jsonb_build_object('n', i, 'm', md5(i::text))) FROM generate_series(1, 300) i;
+INSERT INTO lists SELECT 2, jsonb_build_object('list', doc, 'few', '{"x": [1, {"n": 2}]}'::jsonb) FROM lists;
+INSERT INTO lists VALUES (3, to_jsonb(noise(100)));
+CREATE TABLE lists_of_heap USING heap AS TABLE lists;
+CREATE FUNCTION outcome(query text, relation text, id int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format(query, relation, id) INTO result;
+    RAISE '%', result;
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLERRM;
+END $$;
+SELECT change, id, s AS outcome, h AS of_heap
+FROM unnest(ARRAY['doc - 300', 'doc - (-301)', 'doc #- ''{300}''', 'doc #- ''{300,m}''', 'jsonb_set(doc, ''{300}'', ''1'', false)', 'jsonb_set(doc, ''{-301}'', ''1'')', 'jsonb_set(doc, ''{300,m}'', ''1'')', 'jsonb_insert(doc, ''{300,m}'', ''1'')',
+    'jsonb_set(doc, ''{99999999999}'', ''1'')', 'jsonb_set(doc, ''{""}'', ''1'')', 'jsonb_set(doc, ''{1x}'', ''1'')', 'jsonb_set_lax(doc->0, ''{x}'', NULL, true, ''return_target'')', 'jsonb_set_lax(doc->''few'', ''{x}'', NULL, true, ''return_target'')']) change,
+    generate_series(1, 2) id, LATERAL (SELECT 'UPDATE %I SET doc = ' || change || ' WHERE id = %s RETURNING length(doc::text) || '' '' || left(md5(doc::text), 6)') q(query),
+    outcome(query, 'lists', id) s, outcome(query, 'lists_of_heap', id) h WHERE s <> h;
+SELECT change, s AS outcome, h AS of_heap
+FROM unnest(ARRAY['[302]', '[-301]', '[300]', '[300][''m'']', '[-301][''m'']', '[-1][''m'']', '[''300'']', '[''x'']']) change, LATERAL (SELECT 'UPDATE %I SET doc' || change || ' = ''1'' WHERE id = %s RETURNING length(doc::text) || '' '' || left(md5(doc::text), 6)') q(query),
+    outcome(query, 'lists', 1) s, outcome(query, 'lists_of_heap', 1) h WHERE s <> h;
+SELECT expression, id, s AS outcome, h AS of_heap
+FROM unnest(ARRAY['doc #>> ''{99999999999}''', 'doc #>> ''{""}''', 'doc #>> ''{1x}''', 'doc #>> ''{-300,n}''', 'doc[NULL::int]', 'jsonb_array_length(doc)', 'jsonb_typeof(doc)', '(SELECT string_agg(j::text, '' '') FROM jsonb_path_query(doc->''few'', ''$.x[*]'') j)',
+    '(SELECT count(*) FROM jsonb_path_query(doc, ''$'') j)', 'jsonb_path_query_first(doc, ''$[1 to 2].n'')', 'jsonb_path_query_array(doc, ''$[1, 2].n'')', 'jsonb_path_query_array(doc, ''$[1.7].n'')', 'jsonb_path_query_array(doc, ''$[last].n'')', 'jsonb_path_query_array(doc, ''$[1 + 1].n'')',
+    'jsonb_path_query_array(doc, ''$[-1].n'')', 'jsonb_path_query_array(doc, ''$[3000000000].n'')', 'jsonb_path_query_array(doc, ''$.size()'')', 'jsonb_path_query_array(doc, ''$.type()'')', 'jsonb_path_query_array(doc, ''$.few.x[1].n'')', 'jsonb_path_query_array(doc, ''$.few[0].x'')', 'jsonb_path_query_array(doc, ''strict $.few[0].x'')']) expression,
+    generate_series(1, 3) id, LATERAL (SELECT 'SELECT ' || expression || ' FROM %I WHERE id = %s') q(query),
+    outcome(query, 'lists', id) s, outcome(query, 'lists_of_heap', id) h WHERE s <> h;
+-- longer than a document may be
+\set VERBOSITY sqlstate
+UPDATE big SET doc = jsonb_build_object('a', doc, 'b', doc, 'c', doc, 'd', doc, 'e', doc, 'f', doc, 'g', doc) WHERE id = 1;
+UPDATE big SET doc = jsonb_build_object('u', doc, 'v', doc, 'w', doc, 'x', doc, 'y', doc, 'z', doc) || doc WHERE id = 1;
+\set VERBOSITY default
+
+-- what returns its argument as it is returns a value that is stored, and may be taken back
+BEGIN;
+SAVEPOINT s;
+UPDATE lists SET doc = doc - 'list' || '{"list": [1]}' || jsonb_build_object('text', noise(60)) WHERE id = 2;
+UPDATE lists SET doc = doc - 'few' WHERE id = 2;
+UPDATE lists SET doc = doc - 'none' - 'list' WHERE id = 2;
+SELECT doc - 'text', length(doc->>'text') FROM lists WHERE id = 2;
+ROLLBACK TO s;
+UPDATE lists SET doc = doc - 'none' - 'list' WHERE id = 2;
+SELECT doc FROM lists WHERE id = 2;
+COMMIT;
+SELECT * FROM sliced.verify('lists');
+DROP TABLE lists, lists_of_heap;
+-- bytes that are no jsonb, in a value that is not ours
+CREATE CAST (bytea AS jsonb) WITHOUT FUNCTION;
+UPDATE t SET doc = doc || '\x'::bytea::jsonb WHERE id = 3;
+UPDATE t SET doc = doc || '\x00000050'::bytea::jsonb WHERE id = 3;
+UPDATE t SET doc = doc || '\x010000400500000001'::bytea::jsonb WHERE id = 3;
+DROP CAST (bytea AS jsonb);
+
 -- so deep that our own way would take more stack, or memory, than core's
 CREATE TABLE deep (doc jsonb);
 INSERT INTO deep VALUES ((repeat('{"a":', 5500) || '1' || repeat('}', 5500))::jsonb);
