@@ -26,6 +26,50 @@ BEGIN;
 REVOKE EXECUTE ON FUNCTION pg_catalog.length(text) FROM PUBLIC;
 SELECT works, why FROM sliced.toaster_functions WHERE toaster = 'mine' AND function = 'length(text)';
 ROLLBACK;
+-- ours are no more volatile than core's, no less safe in workers, and STRICT or sets where those are
+BEGIN;
+ALTER FUNCTION text_substr(text, int) VOLATILE;
+ALTER FUNCTION pg_catalog.substr(text, int) STABLE;
+ALTER FUNCTION text_right(text, int) PARALLEL UNSAFE;
+ALTER FUNCTION pg_catalog.right(text, int) PARALLEL RESTRICTED;
+ALTER FUNCTION pg_catalog.left(text, int) CALLED ON NULL INPUT;
+ALTER FUNCTION pg_catalog.length(text) VOLATILE;
+CREATE FUNCTION keys_toaster(jsonb) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_jsonb_toaster';
+CREATE FUNCTION jsonb_object_keys(jsonb) RETURNS text LANGUAGE c STRICT IMMUTABLE PARALLEL SAFE AS '$libdir/pg_sliced', 'sliced_jsonb_object_keys';
+SELECT function, exchanged_by, works, why FROM sliced.toaster_functions
+    WHERE toaster IN ('mine', 'keys') AND function ~ '^(substr.text,integer.$|"right"|"left"|length.text.|jsonb_object_keys)' ORDER BY function COLLATE "C", exchanged_by COLLATE "C";
+ROLLBACK;
+-- of several toasters of a type the default is the one of its name; nothing else that returns a toaster is one
+BEGIN;
+CREATE FUNCTION one_toaster(json) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_plain_toaster_handler';
+CREATE FUNCTION two_toaster(json) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_plain_toaster_handler';
+CREATE FUNCTION text_toaster(text) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_plain_toaster_handler';
+CREATE FUNCTION toaster(json) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_plain_toaster_handler';
+CREATE FUNCTION json_toasters(json) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_plain_toaster_handler';
+CREATE FUNCTION json_toaster(json, int) RETURNS sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_plain_toaster_handler';
+CREATE FUNCTION json_toaster(json) RETURNS SETOF sliced.toaster_handler LANGUAGE c AS '$libdir/pg_sliced', 'sliced_plain_toaster_handler';
+SELECT name, type, is_default, count(*) FROM sliced.toasters WHERE type IN ('json'::regtype, 'text'::regtype) GROUP BY 1, 2, 3 ORDER BY 2, 1, 3;
+CREATE TABLE several (j json) USING sliced;
+SELECT toaster, toaster_from FROM sliced.columns WHERE rel = 'several';
+ROLLBACK;
+-- subscripts stay subscripts without a function in C that PUBLIC may execute
+CREATE TABLE s (n int, a int[], j jsonb) USING sliced;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT a[n], a[1:n], j['k'] FROM s;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE s SET a[n] = 1 / n, j['k'] = '1';
+BEGIN;
+REVOKE EXECUTE ON FUNCTION sliced_functions.array_subscripts(int[]) FROM PUBLIC;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE s SET a[n] = 1 / n, j['k'] = '1';
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA sliced_functions FROM PUBLIC;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT a[n], a[1:n], j['k'] FROM s;
+EXPLAIN (VERBOSE, COSTS OFF) UPDATE s SET a[n] = 1, j['k'] = '1';
+ROLLBACK;
+BEGIN;
+ALTER FUNCTION sliced_functions.array_element(anyarray, int) RENAME TO other;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT a[n] FROM s;
+CREATE FUNCTION sliced_functions.array_element(anyarray, int) RETURNS anyelement LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT $1[0]';
+EXPLAIN (VERBOSE, COSTS OFF) SELECT a[n] FROM s;
+ROLLBACK;
+DROP TABLE s;
 -- every role sees it
 CREATE ROLE regress_sliced_rita;
 GRANT USAGE ON SCHEMA exch TO regress_sliced_rita;
@@ -84,6 +128,15 @@ UPDATE t SET v = right(right(v, 179990), 170000) WHERE id <> 2;
 SELECT id, left(v, 10), length(v) FROM t ORDER BY id;
 DROP TABLE t;
 DROP FUNCTION mine_toaster;
+
+-- a library that may be elsewhere is not looked for
+\c -
+SET client_min_messages = warning;
+SET search_path = exch;
+SET dynamic_library_path = '/nowhere:$libdir';
+SELECT bool_and(works) FROM sliced.toaster_functions;
+RESET dynamic_library_path;
+SET sliced.check_toasters = on;
 
 -- ---- every kind of function of ours, and of argument ----
 CREATE TABLE k (id int, t text, b bytea, j jsonb, a int[]) USING sliced;

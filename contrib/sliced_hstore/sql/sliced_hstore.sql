@@ -60,7 +60,26 @@ FROM (VALUES ('h = h || ''key7=>seven'''), ('h = h || ''key7=>seven'''), ('h = h
     ('h = h || ''longer=>short'''), ('h = slice(h, ARRAY[''key1'', ''key2'']) || h'), ('h = CASE WHEN h ? ''key1'' THEN h - ''key1''::text ELSE h END'),
     ('h = (SELECT hstore(array_agg(k), array_agg(v)) FROM each(h) s(k, v) WHERE k <> ''key20'')')) v(e),
     change(e, 'in_slices') s(outcome), change(e, 'in_heap') h(outcome);
+-- functions of hstore that are dropped or replaced meanwhile are not compared
+CREATE FUNCTION replaced() RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER EXTENSION hstore DROP FUNCTION isexists(hstore, text);
+    DROP FUNCTION isexists(hstore, text);
+    ALTER FUNCTION exist(hstore, text) CALLED ON NULL INPUT;
+    RETURN true;
+END $$;
+BEGIN;
+SELECT exist(h, 'key7') FROM in_slices WHERE id = 1 AND replaced();
+ROLLBACK;
+DROP FUNCTION replaced;
 RESET sliced.check_toasters;
+-- functions of those names in SQL, and in other schemas, are not exchanged
+CREATE SCHEMA other;
+CREATE FUNCTION other.slice(hstore, text[]) RETURNS hstore LANGUAGE sql AS 'SELECT $1';
+CREATE FUNCTION slice(hstore, int) RETURNS hstore LANGUAGE sql AS 'SELECT $1';
+SELECT function, exchanged_by, works, why FROM sliced.toaster_functions WHERE toaster = 'hstore' AND function ~ 'slice' ORDER BY function COLLATE "C";
+DROP FUNCTION slice(hstore, int), other.slice(hstore, text[]);
+DROP SCHEMA other;
 SELECT * FROM sliced.verify('in_slices');
 \pset tuples_only off
 
