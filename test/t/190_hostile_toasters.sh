@@ -49,16 +49,17 @@ for symbol in is_null is_nothing; do
     refused $symbol "$insert" 'function json_toaster(json) returned no toaster'
 done
 refused other_api "$insert" 'function json_toaster(json) returned a toaster for interface 99 of pg_sliced'
-for symbol in no_swaps swap_of_no_kind swap_without_name swap_of_nothing; do
+for symbol in no_swaps fewer_than_no_swaps swap_of_no_kind swap_without_name swap_of_nothing; do
     refused $symbol "$insert" 'function json_toaster(json) returned a toaster with impossible functions to exchange'
 done
 details() {
-    for symbol in no_swaps swap_of_no_kind swap_without_name swap_of_nothing cuts_overlap cuts_end_early cuts_of_no_region cuts_cross; do
+    for symbol in no_swaps fewer_than_no_swaps swap_of_no_kind swap_without_name swap_of_nothing cuts_overlap cuts_end_early cuts_of_no_region cuts_cross; do
         with $symbol
         sql -c "$insert" 2>&1 | sed -n 's/^DETAIL:  //p'
     done
 }
 is "$(details)" '"nswaps" is 3, and "swaps" is NULL.
+"nswaps" is -1, and "swaps" is not NULL.
 "swaps[0].kind" is 77.
 "swaps[0].ours" is NULL.
 "swaps[0]" has neither "core" nor "theirs".
@@ -70,7 +71,7 @@ sql -c 'DROP FUNCTION json_toaster(json)'
 
 # who only reads does not need the toaster
 reads() { sql -c "SELECT md5(j ->> 'a') = md5(noise(20000, 1)), h['k'] = noise(20000, 3) FROM t WHERE id = 1" 2>&1; }
-for symbol in is_null is_nothing other_api no_swaps swap_of_no_kind; do
+for symbol in is_null is_nothing other_api no_swaps swap_of_no_kind validates; do
     with $symbol
     is "$(reads)" 't|t' "$symbol: reading goes on"
     with $symbol hstore
@@ -115,6 +116,7 @@ wrong_function() {
     refused swaps_functions "$3" "$4"
 }
 wrong_function read_beyond 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'function json_text(json,text) asks for bytes'
+wrong_function read_argument_before 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'function json_text(json,text) asks for the document in argument -1, and has 2'
 wrong_function read_no_argument 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'function json_text(json,text) asks for the document in argument 5, and has 2'
 wrong_function edit_beyond "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "function $change asks for bytes 1000000000 to 1000000001"
 wrong_function edit_huge "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "function $change makes a value of"
@@ -124,6 +126,12 @@ wrong_function edit_of_another "$change RETURNS json" 'UPDATE t SET j = json_str
 checked() { wrong_function "$1" "$2" "SET sliced.check_toasters = on; $3" "results of functions $4, of toaster \"json\", and $5 differ"; }
 checked read_nothing 'json_text(json, text) RETURNS text' "SELECT j ->> 'a' FROM t" 'json_text(json,text)' 'json_object_field_text(json,text)'
 checked read_something 'json_text(json, text) RETURNS text' "SELECT j ->> 'none' FROM t" 'json_text(json,text)' 'json_object_field_text(json,text)'
+checked read_beginning 'json_kind(json) RETURNS text' 'SELECT json_typeof(j) FROM t' 'json_kind(json)' 'json_typeof(json)'
+sql -c 'DROP FUNCTION json_kind(json)'
+checked read_longer 'json_kind(json) RETURNS text' 'SELECT json_typeof(j) FROM t' 'json_kind(json)' 'json_typeof(json)'
+sql -c 'DROP FUNCTION json_kind(json)'
+checked read_one 'json_count(json) RETURNS int' 'SELECT json_array_length(json_build_array(id, j)) FROM t' 'json_count(json)' 'json_array_length(json)'
+sql -c 'DROP FUNCTION json_count(json)'
 checked edit_nothing "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "$change" "${change/change/strip_nulls}"
 checked edit_first_byte "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "$change" "${change/change/strip_nulls}"
 is "$(with swaps_functions; sql -c "BEGIN; UPDATE t SET j = json_strip_nulls(j); SELECT DISTINCT left(j::text, 1) FROM t; ROLLBACK")" '!' "without it a wrong change is stored"
@@ -133,18 +141,37 @@ why() { with "$1"; sql -c "SELECT function, exchanged_by, works, why FROM sliced
 is "$(why is_null)" '||f|function json_toaster(json) returned no toaster' "is_null: the view"
 is "$(why other_api)" '||f|function json_toaster(json) returned a toaster for interface 99 of pg_sliced, which has interface 1' "other_api: the view"
 is "$(why swap_without_name)" '||f|function json_toaster(json) returned a toaster with impossible functions to exchange: "swaps[0].ours" is NULL.' "swap_without_name: the view"
-sql -c "CREATE FUNCTION json_text(json, text) RETURNS text AS '$PGS_TMP/hostile.so', 'read_nothing' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE"
-is "$(why swaps_twice)" 'json_object_field_text(json,text)|json_text(json,text)|t|
+sql -c "CREATE FUNCTION json_text(json, text) RETURNS text AS '$PGS_TMP/hostile.so', 'read_by_core' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE"
+is "$(why swaps_twice)" 'json_object_field_text(json,text)|no_such|f|schema public has no function no_such(json, text)
+json_object_field_text(json,text)|json_text(json,text)|t|
 json_object_field_text(json,text)|json_text(json,text)|f|json_text(json,text) takes the place of json_object_field_text(json,text) already
 no_such|json_text|f|schema pg_catalog has no function no_such
 4294967295|json_text|f|there is no function with OID 4294967295
 count("any")|json_text|f|count("any") is an aggregate, a window function or a procedure' "swaps_twice: the view"
+# what toasters get of us: documents, and other toasters
+sql -c "CREATE FUNCTION has_document(json) RETURNS bool AS '$PGS_TMP/hostile.so', 'has_document' LANGUAGE C" \
+    -c "CREATE FUNCTION finds_toasters(regclass) RETURNS bool AS '$PGS_TMP/hostile.so', 'finds_toasters' LANGUAGE C STRICT"
+is "$(sql -c "SELECT md5(j ->> 'a') = md5(noise(20000, 1)), has_document(j), has_document('{}'), has_document(NULL) FROM t WHERE id = 1" \
+    -c 'CREATE TABLE two (id int, t text) USING sliced' -c "SELECT finds_toasters('two')" -c "SELECT sliced.alter_column('two', 't', 'toaster=plain')" -c "SELECT finds_toasters('two')" -c 'DROP TABLE two')" \
+    $'t|t|f|f\nt\n\nf' "documents and toasters are what they are"
+# a column's label is refused by its toaster
+with validates
+is "$(sql -c 'CREATE TABLE two (id int, j json, k json) USING sliced' -c 'ALTER TABLE two ALTER k SET STORAGE EXTERNAL' -c "SELECT sliced.alter_column('two', 'j', 'toaster=json')" \
+    -c "SELECT sliced.alter_column('two', 'k', 'toaster=json')" 2>&1 | sed -n 's/.*ERROR: *//p'; sql -c "SELECT label FROM pg_seclabels WHERE objoid = 'two'::regclass" -c 'DROP TABLE two')" \
+    $'json with this storage is not for me\ntoaster=json' "validates: a label is refused"
+# all that is remembered of toasters goes while one is being loaded
+with changes_all
+is "$(sql -c "BEGIN; $insert; $update WHERE id = 3; SELECT md5(j ->> 'new') = md5(noise(20000, 7)), h['k'] FROM t WHERE id = 3; SELECT count(*) FROM sliced.toaster_functions WHERE type = 'json'::regtype; ROLLBACK" 2>&1)" $'t|\n0' "changes_all: rows are written and read"
 mv "$PGS_TMP/hostile.so" "$PGS_TMP/elsewhere.so"
 is "$(sql -c "SELECT works, why FROM sliced.toaster_functions WHERE type = 'json'::regtype")" 'f|the library of function json_toaster(json) is missing' "without its library: the view"
 mv "$PGS_TMP/elsewhere.so" "$PGS_TMP/hostile.so"
 sql -c 'DROP FUNCTION json_toaster(json)' -c 'DROP FUNCTION json_text(json, text)' -c "DROP FUNCTION $change"
 
 refused subscript_fails "SELECT h['k'] FROM t" 'out of luck
+toaster "hstore"' hstore
+refused subscript_is_no_call "SELECT h['k'] FROM t" 'a call that is to take the place of an expression is not what was offered
+toaster "hstore"' hstore
+refused subscript_is_of_another_type "SELECT h['k'] FROM t" 'a call that is to take the place of an expression is not what was offered
 toaster "hstore"' hstore
 refused subscript_is_anything "SELECT h['k'] FROM t" 'a call that is to take the place of an expression is not what was offered
 toaster "hstore"' hstore

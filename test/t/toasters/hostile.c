@@ -7,12 +7,17 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "base/toaster.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 PG_MODULE_MAGIC;
 
@@ -37,6 +42,7 @@ HANDLER(is_null, PG_RETURN_NULL())
 HANDLER(is_nothing, PG_RETURN_POINTER(NULL))
 HANDLER(other_api, PG_RETURN_POINTER(&from_the_future))
 TOASTER(no_swaps, .nswaps = 3)
+TOASTER(fewer_than_no_swaps, .swaps = (const SlicedSwap *) &from_the_future, .nswaps = -1)
 
 static const SlicedSwap no_kind[] = {{77, "json_text", F_JSON_OBJECT_FIELD_TEXT}};
 static const SlicedSwap no_name[] = {{SLICED_SWAP_READ, NULL, F_JSON_OBJECT_FIELD_TEXT}};
@@ -45,6 +51,23 @@ static const SlicedSwap no_function[] = {{SLICED_SWAP_READ, "json_text", Invalid
 TOASTER(swap_of_no_kind, .swaps = no_kind, .nswaps = 1)
 TOASTER(swap_without_name, .swaps = no_name, .nswaps = 1)
 TOASTER(swap_of_nothing, .swaps = no_function, .nswaps = 1)
+
+/* all that is remembered of toasters is looked up anew while this one is being called */
+HANDLER(changes_all,
+		static const SlicedToaster toaster = {.api = SLICED_TOASTER_API};
+
+		InvalidateSystemCaches();
+		sliced_api()->toaster_of_type(TEXTOID);
+		PG_RETURN_POINTER(&toaster))
+
+static void
+refuse_external(Oid type, char storage)
+{
+	if (storage == TYPSTORAGE_EXTERNAL)
+		ereport(ERROR, errmsg("%s with this storage is not for me", format_type_be(type)));
+}
+
+TOASTER(validates, .validate = refuse_external)
 
 /* ---- cuts ---- */
 
@@ -185,12 +208,15 @@ TOASTER(difference_fails, .difference = fail_to_compare)
 
 static const SlicedSwap swaps[] = {
 	{SLICED_SWAP_READ, "json_text", F_JSON_OBJECT_FIELD_TEXT},
+	{SLICED_SWAP_READ, "json_kind", F_JSON_TYPEOF},
+	{SLICED_SWAP_READ, "json_count", F_JSON_ARRAY_LENGTH},
 	{SLICED_SWAP_EDIT, "json_change", F_JSON_STRIP_NULLS},
 };
 
 TOASTER(swaps_functions, .swaps = swaps, .nswaps = lengthof(swaps))
 
 static const SlicedSwap swaps_of_all_kinds[] = {
+	{SLICED_SWAP_READ, "no_such", F_JSON_OBJECT_FIELD_TEXT},
 	{SLICED_SWAP_READ, "json_text", F_JSON_OBJECT_FIELD_TEXT},
 	{SLICED_SWAP_READ, "json_text", F_JSON_OBJECT_FIELD_TEXT},
 	{SLICED_SWAP_READ, "json_text", InvalidOid, "no_such"},
@@ -203,6 +229,9 @@ TOASTER(swaps_twice, .swaps = swaps_of_all_kinds, .nswaps = lengthof(swaps_of_al
 /* results that are wrong */
 HANDLER(read_nothing, PG_RETURN_NULL())
 HANDLER(read_something, PG_RETURN_TEXT_P(cstring_to_text("something")))
+HANDLER(read_beginning, PG_RETURN_TEXT_P(cstring_to_text("obj")))
+HANDLER(read_longer, PG_RETURN_TEXT_P(cstring_to_text("objects")))
+HANDLER(read_one, PG_RETURN_INT32(1))
 HANDLER(edit_nothing, return sliced_api()->result_unchanged(fcinfo))
 
 HANDLER(edit_first_byte,
@@ -218,6 +247,33 @@ HANDLER(read_beyond,
 
 		sliced_api()->document_need(doc, sliced_api()->document_size(doc), 1);
 		PG_RETURN_NULL())
+
+HANDLER(read_argument_before,
+		sliced_api()->document(fcinfo, -1);
+		PG_RETURN_NULL())
+
+/* true if the argument is a value of ours */
+HANDLER(has_document, PG_RETURN_BOOL(sliced_api()->document(fcinfo, 0) != NULL))
+
+/* the toaster of the table's second column is that of its type */
+HANDLER(finds_toasters,
+		Relation rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+		Oid type = TupleDescAttr(RelationGetDescr(rel), 1)->atttypid;
+		bool same = sliced_api()->toaster_of_column(rel, 2) == sliced_api()->toaster_of_type(type);
+
+		table_close(rel, AccessShareLock);
+		PG_RETURN_BOOL(same))
+
+/* what core says of a whole document */
+HANDLER(read_by_core,
+		SlicedDocument *doc = sliced_api()->document(fcinfo, 0);
+
+		if (doc != NULL)
+		{
+			sliced_api()->document_need(doc, 0, sliced_api()->document_size(doc));
+			fcinfo->args[0].value = sliced_api()->document_datum(doc);
+		}
+		return json_object_field_text(fcinfo))
 
 HANDLER(read_no_argument,
 		sliced_api()->document(fcinfo, 5);
@@ -263,6 +319,20 @@ call_anything(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 	return makeFuncExpr(F_NOW, ref->refrestype, NIL, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
+static FuncExpr *
+call_nothing(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
+{
+	return (FuncExpr *) makeNullConst(ref->refrestype, -1, InvalidOid);
+}
+
+static FuncExpr *
+call_of_another_type(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
+{
+	return makeFuncExpr(F_NOW, TIMESTAMPTZOID, NIL, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+TOASTER(subscript_is_no_call, .swap_subscript = call_nothing)
+TOASTER(subscript_is_of_another_type, .swap_subscript = call_of_another_type)
 TOASTER(subscript_fails, .swap_subscript = fail_to_swap)
 TOASTER(subscript_is_anything, .swap_subscript = call_anything)
 
