@@ -181,6 +181,23 @@ END
         'ERROR:  canceling statement due to statement timeout' "who may not wait so long is told"
     sql -c "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'asked'::regclass" >/dev/null
     wait || true
+    # a use is of a table's own column, however often and wherever the statement has it
+    sql -c 'CREATE UNIQUE INDEX ON asked (id)' -c 'SELECT pg_stat_statements_reset()' >/dev/null
+    sql >/dev/null <<'END'
+        SELECT doc->>'name', doc->>'id', doc['id'] FROM asked WHERE id = 1;
+        SELECT (SELECT x.doc->>'name') FROM asked x WHERE id = 1;
+        INSERT INTO asked (id, doc) SELECT 1000, doc->'id' FROM asked WHERE id = 2;
+        DELETE FROM asked WHERE doc->>'name' = 'nobody';
+        UPDATE asked SET doc = jsonb_set(doc || '{"x": 1}', '{y}', '2') WHERE id = 1;
+        INSERT INTO asked (id, doc) VALUES (1, '{"z": 1}') ON CONFLICT (id) DO UPDATE SET doc = asked.doc || excluded.doc;
+        MERGE INTO asked USING below1 s ON asked.id = s.id AND s.id = 1 WHEN MATCHED THEN UPDATE SET doc = asked.doc - 'z' WHEN NOT MATCHED THEN DO NOTHING;
+        -- none of these uses a part of a column
+        WITH c AS (SELECT doc FROM asked WHERE id = 1) SELECT doc->>'name' FROM c;
+        SELECT count(*) FROM asked x JOIN asked y ON x = y AND x.ctid = y.ctid WHERE x.id = 1 AND (ARRAY[y.id])[1] = 1;
+        UPDATE asked SET a = upper(a), doc = ('{"id": {}}'::jsonb || '{"x": 1}')['id'] WHERE id = 3;
+END
+    is "$(sql -c "SELECT col, substring(advice FROM '^[^,]*') FROM sliced.advise('asked') WHERE topic = 'parts' ORDER BY 1")" \
+        'doc|statements have read parts of values 4 times and changed some 3 times' "uses of a column"
 else
     echo "ok - # skip statements: this server has no pg_stat_statements"
 fi
