@@ -111,8 +111,6 @@ swap_part(Node *expr, Work *work)
 	Oid		   *function;
 	ListCell   *lc;
 
-	if (expr == NULL)
-		return;
 	check_stack_depth();
 
 	function = called_function(expr);
@@ -368,6 +366,7 @@ swap_editors_in_column(Plan *plan, AttrNumber resno, Work *work)
 {
 	ListCell   *lc;
 
+	/* another extension's node may have its plans elsewhere */
 	if (plan == NULL)
 		return;
 	check_stack_depth();
@@ -413,8 +412,6 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	Oid		   *function;
 	ListCell   *lc;
 
-	if (expr == NULL)
-		return;
 	check_stack_depth();
 
 	function = called_function(expr);

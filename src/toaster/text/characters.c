@@ -17,8 +17,7 @@ sliced_char_offset(const struct varlena *text, uint32 nchar, uint32 *offset)
 {
 	struct varatt_external ptr;
 
-	if (!sliced_pointer_get(&ptr, text))
-		return false;
+	VARATT_EXTERNAL_GET_POINTER(ptr, text);
 	if (pg_database_encoding_max_length() == 1)
 	{
 		*offset = Min(nchar, sliced_pointer_size(&ptr));
@@ -36,8 +35,7 @@ sliced_last_chars_offset(struct varlena *text, uint32 nchars, uint32 *offset)
 	uint32		pos;
 	struct varlena *end;
 
-	if (!sliced_pointer_get(&ptr, text))
-		return false;
+	VARATT_EXTERNAL_GET_POINTER(ptr, text);
 	size = sliced_pointer_size(&ptr);
 	if (pg_database_encoding_max_length() == 1)
 	{
@@ -63,8 +61,7 @@ sliced_char_count(const struct varlena *text, uint32 *nchars)
 	struct varatt_external ptr;
 	uint32		end;
 
-	if (!sliced_pointer_get(&ptr, text))
-		return false;
+	VARATT_EXTERNAL_GET_POINTER(ptr, text);
 	if (pg_database_encoding_max_length() == 1)
 	{
 		*nchars = sliced_pointer_size(&ptr);
