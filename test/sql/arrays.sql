@@ -96,6 +96,7 @@ FROM (VALUES (1, 'sound', '01000000 00000000 19000000 02000000 01000000', '096f6
     (4, 'no such type', '01000000 00000000 ffffffff 02000000 01000000', '096f6e65 0974776f'),
     (5, 'elements are cstrings', '01000000 00000000 e3080000 02000000 01000000', '096f6e65 0974776f'),
     (6, 'elements are numbers', '01000000 00000000 17000000 02000000 01000000', '096f6e65 0974776f'),
+    (0, 'elements are varchars', '01000000 00000000 13040000 02000000 01000000', '096f6e65 0974776f'),
     (7, 'an element is a pointer', '01000000 00000000 19000000 02000000 01000000', '01126565 0974776f'),
     (8, 'an element without length', '01000000 00000000 19000000 02000000 01000000', '00000000 0974776f'),
     (9, 'an element beyond the end', '01000000 00000000 19000000 02000000 01000000', 'fcffff3f 0974776f')) v(n, what, header, element);
@@ -103,6 +104,7 @@ FROM (VALUES (1, 'sound', '01000000 00000000 19000000 02000000 01000000', '096f6
 INSERT INTO damaged SELECT 10, 'numbers are missing', NULL, numbers(decode('01000000 00040000 17000000 401f0000 01000000', 'hex'), decode(repeat('ff', 1000) || repeat('05000000', 3000), 'hex'));
 SELECT id, what, result('t[2]', id) FROM damaged WHERE id < 10 ORDER BY id;
 SELECT item, result(format('i[%s]', item), 10) FROM unnest('{20,3500,4851,7990}'::int[]) item;
+UPDATE damaged SET t = t || '{three}'::text[] WHERE id = 0;
 DROP TABLE damaged;
 DROP FUNCTION texts, numbers, result;
 

@@ -151,6 +151,7 @@ UPDATE k SET t = concat(left(t, 40000) || 'x', id, NULL, t), b = set_byte(b || '
 UPDATE k SET j['k9']['l'] = '"assigned"', a[2] = 77, t = overlay(t placing 'yy' from 30000 for 5);
 SELECT id, length(t), length(b), cardinality(a), j -> 'k1' ->> 'l', j #>> '{k4,old,l}', j -> 'k9' ->> 'l', j ? 'k2' FROM k ORDER BY id;
 SELECT count(*) FROM k, jsonb_object_keys(j);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT x.a FROM k, XMLTABLE('/a' PASSING (NULL::xml) COLUMNS a text PATH 'b' DEFAULT right(k.t, 2)) x;
 RESET sliced.check_toasters;
 SELECT * FROM sliced.verify('k');
 DROP TABLE k;

@@ -171,6 +171,25 @@ SELECT sliced.toast_space('pg_class');
 SELECT sliced.toast_space('v', 0);
 SELECT sliced.toast_space('v', 'nan');
 
+-- queries that are explained within each other, and by workers
+CREATE FUNCTION explained(depth int) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+    IF depth > 0 THEN
+        EXECUTE format('EXPLAIN ANALYZE SELECT explained(%s)', depth - 1);
+    END IF;
+    RETURN depth;
+END $$;
+SELECT explained(10);
+CREATE TABLE long USING sliced AS SELECT soft(50000 + i) AS t FROM generate_series(1, 20) i;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+DO $$ BEGIN EXECUTE 'EXPLAIN ANALYZE SELECT count(*) FROM long WHERE right(t, 20) <> md5(t)'; END $$;
+SELECT count(*) FROM long WHERE right(t, 20) <> md5(t);
+RESET min_parallel_table_scan_size;
+RESET parallel_tuple_cost;
+RESET parallel_setup_cost;
+
 DROP TABLE tmp;
 SET client_min_messages = warning;
 DROP SCHEMA stat CASCADE;
