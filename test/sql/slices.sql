@@ -118,5 +118,18 @@ SELECT * FROM sliced.verify('no_such');
 
 SELECT relname, v.* FROM pg_class c, sliced.verify(c.oid::regclass) v
     WHERE relnamespace = 'slices'::regnamespace AND relkind = 'r' AND relam = (SELECT oid FROM pg_am WHERE amname = 'sliced');
+-- an index scan that sorts by distance, and keeps rows meanwhile
+CREATE TABLE near (id int, area polygon, v bytea);
+INSERT INTO near SELECT i, format('((%s,0),(%s,%s),(%s,2))', i, i + 2, i % 7, i + 1)::polygon, noise(5000, i) FROM generate_series(1, 200) i;
+CREATE INDEX ON near USING gist (area);
+CREATE TABLE near_of_heap USING heap AS TABLE near;
+SET enable_seqscan = off;
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT * FROM near ORDER BY area <-> point '(40.3,5.17)' LIMIT 10;
+SELECT string_agg(id || md5(v), ' ' ORDER BY id) = (SELECT string_agg(id || md5(v), ' ' ORDER BY id) FROM (SELECT * FROM near_of_heap ORDER BY area <-> point '(40.3,5.17)' LIMIT 10) h) AS same
+    FROM (SELECT id, v FROM near ORDER BY area <-> point '(40.3,5.17)' LIMIT 10) s;
+RESET enable_sort;
+RESET enable_seqscan;
+
 SET client_min_messages = warning;
 DROP SCHEMA slices CASCADE;
