@@ -161,11 +161,7 @@ sliced_advise(PG_FUNCTION_ARGS)
 	}
 	else
 		sliced_survey_relation(&survey, PG_GETARG_OID(0));
-	if (advising.n == 0 && survey.ntables > 0)
-		ereport(NOTICE,
-				errmsg_plural("no advice: %d table was looked at", "no advice: %d tables were looked at",
-							  survey.ntables, survey.ntables));
-	else if (advising.n == 0)
+	if (advising.n == 0)
 		ereport(NOTICE,
 				errmsg("no advice: no table was looked at"),
 				PG_ARGISNULL(0) ?

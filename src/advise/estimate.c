@@ -189,8 +189,7 @@ look(SlicedEstimate *e, SlicedPageRows *rows, const BlockNumber *pages, int npag
 			slot_getallattrs(rows->slot);
 			e->raw += measure_row(e, rows->slot, &as_heap);
 			e->rows++;
-			if (TTS_IS_BUFFERTUPLE(rows->slot))
-				sliced_packing_add(&as_heap.rows, ExecFetchSlotHeapTuple(rows->slot, false, NULL)->t_len);
+			sliced_packing_add(&as_heap.rows, ExecFetchSlotHeapTuple(rows->slot, false, NULL)->t_len);
 		}
 	}
 	factor = n == 0 ? 0 : (double) e->pages / n;
@@ -401,7 +400,7 @@ try_page(SlicedEstimate *e, SlicedPageRows *rows, SlicedTrial *trials)
 static void
 conclude(SlicedEstimate *e, const SlicedTrial *trial, SlicedEstimated *result)
 {
-	double		rows = e->rows_tried == 0 ? 0 : e->rows / e->rows_tried;
+	double		rows = e->rows / e->rows_tried;
 	double		raw = e->raw_tried == 0 ? 0 : e->raw / e->raw_tried;
 	double		read_bytes = 0;
 	double		read_seconds = 0;
@@ -452,7 +451,7 @@ try_choices(SlicedEstimate *e, SlicedPageRows *rows, const BlockNumber *pages, i
 bool
 sliced_estimate_possible(Relation rel)
 {
-	return RELKIND_HAS_TABLE_AM(rel->rd_rel->relkind) && OidIsValid(rel->rd_rel->reltoastrelid);
+	return OidIsValid(rel->rd_rel->reltoastrelid);
 }
 
 SlicedEstimate *

@@ -68,7 +68,7 @@ sliced_html_bar(StringInfo page, const SlicedBarPart *parts, int n, double full)
 {
 	appendStringInfoString(page, "<div class=\"bar\" aria-hidden=\"true\">");
 	for (int i = 0; i < n; i++)
-		if (parts[i].value > 0 && full > 0)
+		if (parts[i].value > 0)
 			appendStringInfo(page, "<i class=\"%s\" style=\"width:%.2f%%\"></i>", parts[i].kind,
 							 Min(100 * parts[i].value / full, 100));
 	appendStringInfoString(page, "</div>");

@@ -71,7 +71,6 @@ visit(SlicedSurvey *survey, Relation rel, TimestampTz deadline)
 
 	check_table(rel);
 	e = sliced_estimate(rel, deadline);
-	survey->ntables++;
 	survey->visit(e, survey->arg);
 	MemoryContextDelete(e->mcxt);
 }
@@ -266,7 +265,7 @@ sliced_survey_relation(SlicedSurvey *survey, Oid relid)
 	else
 	{
 		foreach(lc, find_all_inheritors(relid, NoLock, NULL))
-			if (RELKIND_HAS_TABLE_AM(get_rel_relkind(lfirst_oid(lc))))
+			if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_RELATION)
 				partitions = lappend_oid(partitions, lfirst_oid(lc));
 		visit_tables(survey, partitions);
 	}

@@ -15,7 +15,6 @@
 typedef struct SlicedSurvey
 {
 	TimestampTz deadline;
-	int			ntables;		/* that have been estimated */
 	int			left_out;		/* that could not be, or not in time */
 	/* called for each table, in a subtransaction; the estimate is freed afterwards */
 	void		(*visit) (const SlicedEstimate *e, void *arg);

@@ -236,7 +236,7 @@ SlicedUsed
 sliced_usage_of(const SlicedUsage *usage, Oid relid, int attno)
 {
 	SlicedUsed	result = {relid, attno};
-	char	   *name = get_attname(relid, attno, true);
+	char	   *name = get_attname(relid, attno, false);
 	List	   *tables = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
 	ListCell   *lc;
 
@@ -245,8 +245,8 @@ sliced_usage_of(const SlicedUsage *usage, Oid relid, int attno)
 		const SlicedUsed *used = lfirst(lc);
 
 		/* partitions have the same columns, by name */
-		if (used->relid != relid ? !list_member_oid(tables, used->relid) || name == NULL ||
-			get_attnum(used->relid, name) != used->attno : used->attno != attno)
+		if (used->relid != relid ? !list_member_oid(tables, used->relid) || get_attnum(used->relid, name) != used->attno :
+			used->attno != attno)
 			continue;
 		result.reads += used->reads;
 		result.changes += used->changes;

@@ -13,6 +13,9 @@
 
 #include "access/xlog.h"
 #include "catalog/catalog.h"
+#include "executor/tuptable.h"
+#include "portability/instr_time.h"
+#include "storage/bufpage.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
@@ -70,6 +73,24 @@ covered_relation_is_other_temp(Relation relation)
 	return RELATION_IS_OTHER_TEMP(relation);
 }
 
+static inline OffsetNumber
+covered_page_get_max_offset_number(Page page)
+{
+	return PageGetMaxOffsetNumber(page);
+}
+
+static inline bool
+covered_tup_is_null(const TupleTableSlot *slot)
+{
+	return TupIsNull(slot);
+}
+
+static inline bool
+covered_instr_time_is_zero(instr_time time)
+{
+	return INSTR_TIME_IS_ZERO(time);
+}
+
 #undef VARSIZE_ANY
 #define VARSIZE_ANY(p) covered_varsize_any(p)
 #undef VARSIZE_ANY_EXHDR
@@ -88,5 +109,11 @@ covered_relation_is_other_temp(Relation relation)
 #define RelationIsLogicallyLogged(relation) covered_relation_is_logically_logged(relation)
 #undef RELATION_IS_OTHER_TEMP
 #define RELATION_IS_OTHER_TEMP(relation) covered_relation_is_other_temp(relation)
+#undef PageGetMaxOffsetNumber
+#define PageGetMaxOffsetNumber(page) covered_page_get_max_offset_number(page)
+#undef TupIsNull
+#define TupIsNull(slot) covered_tup_is_null(slot)
+#undef INSTR_TIME_IS_ZERO
+#define INSTR_TIME_IS_ZERO(time) covered_instr_time_is_zero(time)
 
 #endif
