@@ -35,12 +35,27 @@ COMMIT;
 -- nothing to estimate
 SELECT * FROM sliced.estimate('parts1') WHERE codec IS NOT NULL;
 SELECT rel, topic, advice FROM sliced.advise('parts');
+CREATE TABLE numbers_only (id int);
+CREATE TABLE sliced_numbers (id int) USING sliced;
+CREATE TABLE empty (t text) USING sliced;
+SELECT * FROM sliced.estimate('numbers_only');
+SELECT rel, topic, advice FROM unnest('{numbers_only,sliced_numbers,empty}'::text[]) t, sliced.advise(t::regclass);
+-- a page is looked at, however little time there is
+CREATE TABLE pages AS SELECT i AS id, repeat('x', 100) AS t FROM generate_series(1, 400) i;
+SELECT codec IS NULL AS present, count(*) > 0 AS estimated, bool_and(rows > 0) AS rows FROM sliced.estimate('pages', '1 microsecond') WHERE col IS NULL GROUP BY 1 ORDER BY 1;
+-- levels are tried once
+SET sliced.zstd_level = 9;
+SELECT level, dictionary FROM sliced.estimate('docs') WHERE codec = 'zstd' AND col IS NULL AND NOT dictionary;
+RESET sliced.zstd_level;
 
 -- not of these
 SELECT * FROM sliced.estimate('parts');
 SELECT * FROM sliced.estimate('seen');
 SELECT * FROM sliced.advise('numbers');
 SELECT * FROM sliced.advise('docs_id');
+CREATE ACCESS METHOD advise_am TYPE TABLE HANDLER heap_tableam_handler;
+CREATE TABLE another (t text) USING advise_am;
+SELECT * FROM sliced.estimate('another');
 SELECT * FROM sliced.advise('pg_toast.pg_toast_1255');
 SELECT * FROM sliced.advise('pg_proc');
 SELECT * FROM sliced.advise(1::regclass);
@@ -66,7 +81,24 @@ RESET ROLE;
 ALTER TABLE docs SET ACCESS METHOD sliced;
 SELECT sliced.alter_column('docs', 'Odd "doc''', 'toaster=plain, compression=none');
 SELECT DISTINCT substring(sql FROM 'SELECT sliced.alter_column\(.*?, .toaster=plain, compression=') FROM sliced.advise('docs') WHERE topic = 'storage';
+-- much of a small table is not much
+DELETE FROM docs WHERE id > 20;
+SELECT count(*) FROM sliced.advise('docs') WHERE topic = 'space';
+-- what is kept as it is in a table that is sliced
+CREATE TABLE as_is (id int, t text) USING sliced;
+ALTER TABLE as_is ALTER t SET STORAGE EXTERNAL;
+INSERT INTO as_is SELECT i, repeat(md5(i::text), 300) FROM generate_series(1, 40) i;
+SELECT topic, col, substring(sql FROM '^[^;]*;') AS sql FROM sliced.advise('as_is');
+-- what heap has compressed before that was set may be more than the table
+CREATE TABLE before (id int, t text) USING heap;
+ALTER TABLE before ALTER t SET STORAGE EXTERNAL;
+INSERT INTO before SELECT i, repeat(md5(i::text), 10000) FROM generate_series(1, 2) i;
+ALTER TABLE before ALTER t SET STORAGE EXTENDED;
+INSERT INTO before SELECT i, repeat(md5(i::text), 10000) FROM generate_series(3, 40) i;
+ALTER TABLE before ALTER t SET STORAGE EXTERNAL;
+SELECT count(*) FROM sliced.advise('before') WHERE topic = 'external';
 
 SET client_min_messages = warning;
 DROP SCHEMA advise CASCADE;
+DROP ACCESS METHOD advise_am;
 DROP ROLE advise_other, advise_stats;

@@ -30,6 +30,10 @@ INSERT INTO same SELECT i, document(i) FROM generate_series(1001, 2000) i;
 SELECT * FROM users;
 SELECT codec, count(*) FROM docs, sliced.inspect(doc) GROUP BY codec ORDER BY codec;
 SELECT sum(stored_bytes) FILTER (WHERE id > 1000) < 0.75 * sum(stored_bytes) FILTER (WHERE id <= 1000) AS shorter FROM docs, sliced.inspect(doc);
+-- the dictionary takes space as well, but its entry in the directory is no value
+SELECT s.heads - v.n AS more, s.raw_bytes - v.raw = d.bytes AS its_bytes, s.core_values
+FROM sliced.toast_space('docs') s, sliced.dictionaries d, (SELECT count(DISTINCT object) AS n, sum(raw_bytes) AS raw FROM docs, sliced.inspect(doc) WHERE codec <> 'node' AND object IS NOT NULL) v
+WHERE d.rel = 'docs';
 SELECT differs();
 SELECT doc->'customer'->>'city', doc #>> '{items,3,state}', jsonb_array_length(doc->'items') FROM docs WHERE id = 1500;
 SELECT * FROM sliced.verify('docs');

@@ -65,6 +65,7 @@ SELECT * FROM sliced.train('ours');
 CREATE TABLE copy USING heap AS TABLE ours;
 SELECT count(*) FROM copy JOIN theirs USING (id, n, t, u, b, j);
 DROP TABLE copy;
+SELECT sliced_functions.table_dictionaries('ours');
 SET enable_seqscan = off;
 SELECT sum(length(ours.t)), sum(length(substr(ours.t, 40, 20))), count(ours.j->'id'), bool_and(ours.ctid IS NOT NULL AND ours.xmin::text::int > 2) AS header
     FROM ours JOIN theirs USING (id, j) WHERE id BETWEEN 10 AND 30 AND ours.b = theirs.b;
@@ -137,6 +138,13 @@ SELECT state();
 ALTER TABLE ours SET ACCESS METHOD sliced;
 SELECT state();
 SELECT * FROM sliced.verify('theirs');
+
+-- a table without its toast relation
+BEGIN;
+UPDATE pg_class SET reltoastrelid = 0 WHERE oid = 'ours'::regclass;
+SELECT DISTINCT kind, col, message FROM sliced.verify('ours') ORDER BY 2;
+ROLLBACK;
+SELECT state();
 
 -- such a table is not let come about where that can be foreseen
 CREATE SCHEMA repack;

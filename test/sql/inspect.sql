@@ -18,6 +18,22 @@ UPDATE seen SET v = seen.v || 'grown' FROM (SELECT id, v FROM seen) old WHERE ol
 DELETE FROM seen WHERE id = 1 RETURNING (SELECT count(DISTINCT object) FROM sliced.inspect(v));
 SELECT :parts FROM seen;
 
+-- before it is stored
+CREATE FUNCTION pg_temp.look() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    piece record;
+BEGIN
+    SELECT * INTO piece FROM sliced.inspect(NEW.v);
+    RAISE NOTICE '% bytes, %, in slices: %', piece.raw_bytes = octet_length(NEW.v), piece.codec, piece.object IS NOT NULL;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER look BEFORE UPDATE ON seen FOR EACH ROW EXECUTE FUNCTION pg_temp.look();
+UPDATE seen SET v = v || 'last';
+DROP TRIGGER look ON seen;
+-- of other types
+SELECT raw_bytes, stored_bytes, codec FROM sliced.inspect('four'::cstring);
+SELECT raw_bytes, stored_bytes, codec FROM sliced.inspect(4::int8);
+
 -- in a block that may be rolled back, or was, RETURNING has promises
 CREATE FUNCTION pg_temp.try(fail bool, OUT inside text, OUT after text) LANGUAGE plpgsql AS $$
 DECLARE value text;

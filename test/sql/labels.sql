@@ -183,6 +183,12 @@ CREATE TABLE t (id int, doc jsonb, other jsonb);
 CREATE TABLE whole (id int, doc jsonb);
 SELECT sliced.alter_column('t', 'doc', 'toaster=other');
 CREATE FUNCTION other_toaster(jsonb) RETURNS sliced.toaster_handler AS '$libdir/pg_sliced', 'sliced_jsonb_toaster' LANGUAGE C;
+SELECT name, type, is_default FROM sliced.toasters WHERE type = 'jsonb'::regtype ORDER BY 1;
+-- of several, none is the default unless it has the name of the type
+CREATE FUNCTION one_toaster(json) RETURNS sliced.toaster_handler AS '$libdir/pg_sliced', 'sliced_jsonb_toaster' LANGUAGE C;
+CREATE FUNCTION two_toaster(json) RETURNS sliced.toaster_handler AS '$libdir/pg_sliced', 'sliced_jsonb_toaster' LANGUAGE C;
+SELECT name, type, is_default FROM sliced.toasters WHERE type = 'json'::regtype ORDER BY 1;
+DROP FUNCTION one_toaster, two_toaster;
 SELECT sliced.alter_table('t', 'toaster=text');
 SELECT sliced.alter_column('t', 'doc', 'toaster=other'), sliced.alter_table('whole', 'toaster=plain');
 SELECT rel, col, toaster, toaster_from FROM sliced.columns WHERE rel IN ('t', 'whole') ORDER BY rel, col;
@@ -213,6 +219,13 @@ ALTER TABLE t ALTER doc TYPE text;
 SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't';
 ALTER TABLE t ALTER doc TYPE int USING 1;
 SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 't';
+
+-- where the type decides on STORAGE; there are columns of tables only
+CREATE TABLE by_type (v oidvector) USING sliced;
+SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'by_type';
+CREATE INDEX by_type_v ON by_type (v);
+SELECT sliced_functions.column_options('by_type_v');
+SELECT sliced_functions.column_options(0);
 
 -- a table without columns
 CREATE TABLE empty () USING sliced;

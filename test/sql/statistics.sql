@@ -168,7 +168,14 @@ FROM sliced.toast_space('space', 20) a, LATERAL (SELECT live_bytes FROM sliced.t
 SELECT core_values, core_bytes FROM sliced.toast_space('old');
 SELECT sliced.toast_space('part');
 SELECT sliced.toast_space('pg_class');
+CREATE TABLE numbers (id int) USING sliced;
+SELECT * FROM sliced.toast_space('numbers');
+SELECT sliced.stat_reset('numbers');
+SELECT sliced_functions.table_dictionaries('numbers');
+SELECT sliced_functions.table_dictionaries(0);
+SELECT sliced.dictionary_slices('numbers');
 SELECT sliced.toast_space('v', 0);
+SELECT sliced.toast_space('v', 101);
 SELECT sliced.toast_space('v', 'nan');
 
 -- queries that are explained within each other, and by workers
