@@ -138,6 +138,7 @@ is "$(with swaps_functions; sql -c "BEGIN; UPDATE t SET j = json_strip_nulls(j);
 
 # the view says why a toaster, or an exchange, is no use
 why() { with "$1"; sql -c "SELECT function, exchanged_by, works, why FROM sliced.toaster_functions WHERE type = 'json'::regtype"; }
+is "$(why fails)" '||f|out of luck' "fails: the view"
 is "$(why is_null)" '||f|function json_toaster(json) returned no toaster' "is_null: the view"
 is "$(why other_api)" '||f|function json_toaster(json) returned a toaster for interface 99 of pg_sliced, which has interface 1' "other_api: the view"
 is "$(why swap_without_name)" '||f|function json_toaster(json) returned a toaster with impossible functions to exchange: "swaps[0].ours" is NULL.' "swap_without_name: the view"
