@@ -67,6 +67,31 @@ END
 done
 is "$(files)" 0 "none is left"
 
+# what the header of a block says: the first files' first block
+damage() {
+    # shellcheck disable=SC2016
+    printf 'cat >/dev/null\nfor file in base/pgsql_tmp/*; do %s; done\n' "$1" >"$PGS_TMP/damage"
+}
+flip() { echo "printf '\\x$2' | dd of=\$file bs=1 seek=$1 conv=notrunc status=none"; }
+long="SELECT t, count(*) AS n FROM (SELECT lpad(id::text, 50, 'x') AS t FROM a OFFSET 0) q GROUP BY t"
+noise="SELECT t, count(*) AS n FROM (SELECT sha512(id::text::bytea) || sha512(k::text::bytea) AS t FROM a OFFSET 0) q GROUP BY t"
+while IFS='|' read -r codec name how; do
+    damage "$how"
+    is "$(try -c "${plan[1]}" -c "SET sliced.temp_file_compression = $codec" -c BEGIN -c "DECLARE c NO SCROLL CURSOR FOR $([ "$codec" = lz4 ] && echo "$long" || echo "$noise")" \
+        -c 'MOVE 1 IN c' -c "COPY (SELECT 1) TO PROGRAM 'bash $PGS_TMP/damage'" -c 'MOVE ALL IN c' -c ROLLBACK)" 'ERROR:  XX001' "a block's header: $name"
+done <<END
+lz4|the codec|$(flip 32 63)
+lz4|more bytes than there are|$(flip 19 7f)
+lz4|more rows|$(flip 26 ff)
+lz4|shorter rows|$(flip 28 04)
+lz4|longer rows|$(flip 30 ff)
+lz4|fewer bytes in memory|$(flip 20 '00\x00\x00\x00\x00\x00\x00\x00')
+pglz|rows by words, and not compressed|$(flip 24 07)
+pglz|two lengths of what is not compressed|$(flip 21 01)
+lz4|the file's end is missing|truncate -s -9 \$file
+END
+is "$(files)" 0 "none is left"
+
 # ---- statements that end early ----
 for i in 0 1 2; do
     is "$(try -c "${plan[i]}" -c "SET statement_timeout = '10ms'" -c "$(summary "${rows[i]}" false)" -c 'RESET statement_timeout' -c "$query")" \

@@ -107,7 +107,13 @@ for i in $(seq 2 33); do
 done
 is "$(counted d1) $(counted d2) $(counted d3) $(counted d33)" "0 1 1 1" "the one that has not spilled for the longest time is forgotten"
 is "$(sql -d d2 -c 'SELECT spills FROM sliced_spill.stat_temp_files'; sql -d d3 -c 'SELECT spills FROM sliced_spill.stat_temp_files')" $'33\n1' "others are not"
+sql -d d1 -c 'SELECT FROM sliced_spill.stat_reset()'
+is "$(counted d2) $(counted d3) $(counted d33)" "1 1 1" "nor if that one is reset"
 server_stop main
+
+# ---- a session on its own, with no other to share with ----
+is "$(printf '%s\n' "LOAD 'sliced_spill'" "SET work_mem = '64kB'" "$set_it" "$sort" 'SELECT FROM sliced_spill.stat_reset()' 'SELECT node FROM sliced_spill.stat_temp_files' |
+    as_user "$PGS_BINDIR/postgres" --single -D "$PGDATA" d2 2>/dev/null | grep -oE '(count|node) = "[^"]*"')" 'count = "5000"' "on its own: it spills, and counts nothing"
 
 # ---- pg_sliced, where sliced_spill is not installed ----
 tree_copy
