@@ -35,8 +35,9 @@ swap_subscript(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 	Oid			function;
 	Expr	   *key;
 
-	if (list_length(ref->refupperindexpr) != 1 || ref->reflowerindexpr != NIL ||
-		!sliced_api()->subscripts_are_harmless(ref))
+	/* hstore has no others */
+	Assert(list_length(ref->refupperindexpr) == 1 && ref->reflowerindexpr == NIL);
+	if (!sliced_api()->subscripts_are_harmless(ref))
 		return NULL;
 	function = kind == SLICED_SWAP_EDIT ?
 		work->function(work, "sliced_hstore_assign", 3, args) :

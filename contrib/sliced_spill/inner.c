@@ -176,8 +176,7 @@ evict_rows(SlicedPasses *p)
 			to_used += size;
 		}
 	}
-	if (to == NULL)
-		return;
+	Assert(to != NULL);
 	to->used = to_used;
 	p->last = to;
 	while (to->next != NULL)
@@ -283,7 +282,7 @@ evict(SlicedPasses *p)
 {
 	while (is_too_much(p))
 	{
-		if (p->resident >= FEW_RESIDENT && p->kept_mask == 0)
+		if (p->resident >= FEW_RESIDENT)
 			p->resident -= p->resident / FEW_RESIDENT;
 		else if (!halve_residents(p))
 		{

@@ -122,7 +122,7 @@ is_same(const SlicedKnownKey *place, TupleTableSlot *row, const AttrNumber *colu
 		const char *bytes;
 		uint32		len;
 
-		if (at == place->len || place->bytes[at++] != (char) row->tts_isnull[column])
+		if (place->bytes[at++] != (char) row->tts_isnull[column])
 			return false;
 		if (row->tts_isnull[column])
 			continue;

@@ -74,8 +74,8 @@ void
 sliced_rescan(PlanState *core, PlanState **below, int nbelow, PlanState *forced)
 {
 	/* claim that a parameter has changed that no node uses */
-	if (forced != NULL && forced->chgParam == NULL)
-		forced->chgParam = bms_make_singleton(list_length(forced->state->es_plannedstmt->paramExecTypes));
+	if (forced != NULL)
+		forced->chgParam = bms_add_member(forced->chgParam, list_length(forced->state->es_plannedstmt->paramExecTypes));
 	ExecReScan(core);
 	/* where parameters have changed core leaves the rescan to the next call */
 	for (int i = 0; i < nbelow; i++)

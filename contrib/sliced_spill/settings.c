@@ -37,7 +37,7 @@ has_subplan(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	if (IsA(node, SubPlan))
 		return true;
 	return expression_tree_walker(node, has_subplan, context);
 }
@@ -88,7 +88,7 @@ is_join_for_us(const HashJoin *join, int nworkers)
 static bool
 is_aggregate_for_us(const Agg *agg)
 {
-	return agg->aggstrategy == AGG_HASHED && agg->groupingSets == NIL && agg->chain == NIL &&
+	return agg->aggstrategy == AGG_HASHED && agg->groupingSets == NIL &&
 		may_spill(outerPlan(agg)->plan_rows, agg->plan.plan_width, agg->transitionSpace, get_hash_memory_limit());
 }
 

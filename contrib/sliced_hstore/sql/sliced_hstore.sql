@@ -88,8 +88,14 @@ CREATE CAST (hstore AS bytea) WITHOUT FUNCTION;
 CREATE TABLE broken (id int, h hstore) USING sliced;
 INSERT INTO broken SELECT n, (decode(start, 'hex') || decode((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 2000) i), 'hex'))::hstore
     FROM (VALUES (1, '02000080ffff0080ffff00000000000000000000'), (2, 'ffffffff'), (3, '02000080')) v(n, start);
+-- one that goes on behind its end, and one with long values that follow each other
+INSERT INTO broken SELECT n, (decode(start, 'hex') || decode((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 2000) i), 'hex'))::hstore
+    FROM (VALUES (4, '010000800100008002000000'), (5, '0200008000000080803e0000803e0000007d0000')) v(n, start);
+SELECT id, octet_length(h -> '') FROM broken WHERE id = 5;
 UPDATE broken SET h = (h::bytea || '!')::hstore;
 SELECT id, length(h::bytea), right(md5(h::bytea), 4) FROM broken;
+UPDATE broken SET h = hstore('a', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i)) WHERE id = 1;
+SELECT id, md5(h -> 'a') = md5((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i)) AS same FROM broken WHERE id = 1;
 SELECT * FROM sliced.verify('broken');
 DROP TABLE broken;
 DROP CAST (bytea AS hstore);
@@ -115,6 +121,11 @@ CREATE SCHEMA theirs;
 ALTER EXTENSION hstore SET SCHEMA theirs;
 SET search_path = public, theirs;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT slice(h, '{a}') FROM in_slices;
+
+-- one of our functions has gone
+ALTER EXTENSION sliced_hstore DROP FUNCTION elsewhere.sliced_hstore_fetchval(hstore, text);
+DROP FUNCTION elsewhere.sliced_hstore_fetchval(hstore, text);
+EXPLAIN (VERBOSE, COSTS OFF) SELECT h['a'] FROM in_slices;
 
 -- bytes stay when the toaster goes
 CREATE TABLE before AS SELECT id, md5(hstore_send(h)) FROM in_slices;

@@ -71,6 +71,38 @@ SELECT c.* FROM compare('SELECT few.id, each.w FROM few LEFT JOIN each ON few.k 
 SELECT c.* FROM compare('SELECT count(*), sum(few.id + length(same.w)) AS s FROM few JOIN same ON few.k = same.k') c;
 SELECT spilled('SELECT few.w, each.w FROM few JOIN each ON few.k = each.k') < 0.7 * spilled('SELECT few.w, each.w FROM few JOIN each ON few.k + 0 = each.k') AS fewer;
 
+-- of a table without statistics, and where no key is common enough
+CREATE TABLE fresh WITH (autovacuum_enabled = off) AS TABLE few;
+CREATE TABLE rare AS SELECT i AS id, CASE WHEN i % 400 = 0 THEN 1 ELSE i END AS k FROM generate_series(1, 12000) i;
+ANALYZE rare;
+SELECT c.* FROM compare('SELECT fresh.id, each.w FROM fresh JOIN each ON fresh.k = each.k') c;
+SELECT c.* FROM compare('SELECT rare.id, each.w FROM rare LEFT JOIN each ON rare.k = each.k') c;
+-- a type with equal NULLs, and hashes that are the values, even 0
+SET client_min_messages = warning;
+CREATE TYPE plain;
+CREATE FUNCTION plain_in(cstring) RETURNS plain LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION plain_out(plain) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE plain (INPUT = plain_in, OUTPUT = plain_out, LIKE = int4);
+CREATE CAST (int AS plain) WITHOUT FUNCTION;
+CREATE CAST (plain AS int) WITHOUT FUNCTION;
+CREATE FUNCTION plain_equals(plain, plain) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1::int IS NOT DISTINCT FROM $2::int; END';
+CREATE FUNCTION plain_hash(plain) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'int4up';
+CREATE OPERATOR = (leftarg = plain, rightarg = plain, procedure = plain_equals, hashes);
+CREATE OPERATOR CLASS plain_ops DEFAULT FOR TYPE plain USING hash AS OPERATOR 1 =, FUNCTION 1 plain_hash(plain);
+RESET client_min_messages;
+CREATE TABLE plain_few AS SELECT id, k::plain AS k FROM few WHERE id <= 3000;
+CREATE TABLE plain_each AS SELECT nullif(k, 2500)::plain AS k, w FROM each WHERE k <= 3000;
+UPDATE plain_few SET k = NULL WHERE id % 300 = 1;
+ANALYZE plain_few, plain_each;
+SELECT join_type, c.* FROM unnest('{JOIN,LEFT JOIN}'::text[]) join_type,
+    compare(format('SELECT f.id, e.w FROM plain_few f %s plain_each e ON f.k = e.k', join_type)) c;
+-- keys that are computed; by subqueries core computes them alone
+SELECT c.* FROM compare('SELECT a.id, b.id AS other FROM a JOIN b ON CASE WHEN a.id % 2 = 0 THEN a.k ELSE a.id END = CASE WHEN b.id % 3 = 0 THEN b.k ELSE b.id END') c;
+SELECT c.* FROM compare('SELECT a.id, b.id AS other FROM (SELECT * FROM a WHERE id < 3000 OFFSET 0) a JOIN (SELECT * FROM b WHERE id < 2000 OFFSET 0) b ON (SELECT max(g) FROM generate_series(1, a.id % 9) g) = b.k') c;
+SELECT c.* FROM compare('SELECT a.id, b.id AS other FROM (SELECT * FROM a WHERE id < 3000 OFFSET 0) a JOIN (SELECT * FROM b WHERE id < 300 OFFSET 0) b ON a.k = (SELECT max(g) FROM generate_series(1, b.id % 9) g)') c;
+-- the first row is larger than memory
+SELECT c.* FROM compare('SELECT a.id, length(l.w) FROM a JOIN (SELECT i, CASE WHEN i = 1 THEN repeat(''long '', 100000) ELSE md5(i::text) END AS w FROM generate_series(1, 1000) i OFFSET 0) l ON a.k = l.i') c;
+
 -- first rows come before all of the outer side has been read, however large the inner side is
 CREATE TABLE large AS SELECT i AS id, CASE WHEN i % 5 > 0 THEN i END AS k, i % 3 AS few, CASE WHEN i % 4 = 0 THEN i ELSE 2 END AS heavy, repeat(md5(i::text), 2) AS w
     FROM generate_series(1, 10000) i;
@@ -156,14 +188,15 @@ SET sliced.temp_file_compression = zstd;
 EXECUTE joined;
 
 -- a plan that was made for much memory and few rows
-SET work_mem = '20MB';
+SET work_mem = '2MB';
 CREATE TABLE grows AS SELECT * FROM b;
 ANALYZE grows;
 SET sliced.temp_file_compression = lz4;
+-- it is planned when it is executed first
 PREPARE with_ours AS SELECT count(*), sum(a.id * grows.id::numeric) FROM a LEFT JOIN grows ON a.k = grows.k;
+EXECUTE with_ours;
 SET sliced.temp_file_compression = off;
 PREPARE without AS SELECT count(*), sum(a.id * grows.id::numeric) FROM a LEFT JOIN grows ON a.k = grows.k;
-EXECUTE with_ours;
 EXECUTE without;
 INSERT INTO grows SELECT i, i % 3000, 'key', repeat(md5(i::text), 3) FROM generate_series(4001, 20000) i;
 SET sliced.temp_file_compression = lz4;

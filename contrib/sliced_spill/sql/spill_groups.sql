@@ -51,6 +51,19 @@ CREATE TABLE hot AS SELECT CASE WHEN i % 4 = 0 THEN i END AS k, CASE WHEN i % 4 
 SELECT c.* FROM compare('SELECT k, t, count(*) FROM hot GROUP BY k, t') c;
 SELECT c.* FROM compare('SELECT t, count(*), count(k) FROM hot GROUP BY t') c;
 SELECT c.* FROM compare('SELECT long, count(*) FROM hot GROUP BY long') c;
+SELECT c.* FROM compare('SELECT left(long, 46), nullif(k, k), count(*) FROM hot GROUP BY 1, 2') c;
+-- keys of equal hashes, as known.c makes them on most machines
+CREATE FUNCTION in_turns(one text, two text) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT CASE WHEN i % 2 = 0 AND i > 2000 OR i = 0 THEN one WHEN i % 2 = 1 AND i > 2000 OR i = 1 THEN two ELSE 'other' || i END FROM generate_series(0, 4000) i $$;
+CREATE TABLE turns AS SELECT t FROM in_turns('k66881', 'longer key 110102') t;
+SELECT c.* FROM compare('SELECT t, count(*) FROM turns GROUP BY t') c;
+SELECT c.* FROM compare('SELECT k, count(*) FROM (SELECT CASE t WHEN ''one'' THEN 50243 WHEN ''two'' THEN 87414 ELSE substr(t, 6)::int8 + 100000 END AS k FROM in_turns(''one'', ''two'') t OFFSET 0) q GROUP BY k') c;
+SELECT c.* FROM compare('SELECT j, k, count(*) FROM (SELECT CASE t WHEN ''one'' THEN 25878 WHEN ''two'' THEN NULL ELSE substr(t, 6)::int8 + 100000 END AS j,
+    CASE t WHEN ''one'' THEN NULL WHEN ''two'' THEN 38058 ELSE 1 END::int8 AS k FROM in_turns(''one'', ''two'') t OFFSET 0) q GROUP BY j, k') c;
+-- keys of other kinds, and those that are grouped in several ways
+SELECT c.* FROM compare('SELECT md5(t)::uuid AS u, count(*) FROM a GROUP BY 1') c;
+SELECT c.* FROM compare('SELECT t::name AS n, count(*) FROM a GROUP BY 1') c;
+SELECT c.* FROM compare('SELECT id % 2 = 0 AS j, k % 3 = 0 AS k, count(*) FROM a GROUP BY GROUPING SETS (1, 2)') c;
 -- columns that depend on the key
 CREATE TABLE dependent (id int PRIMARY KEY, f float8, w text);
 INSERT INTO dependent SELECT i, i / 3.0, repeat(md5(i::text), i % 9) FROM generate_series(1, 4000) i;
@@ -115,6 +128,24 @@ CREATE FUNCTION dull_hash(dull) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'
 CREATE OPERATOR = (leftarg = dull, rightarg = dull, procedure = dull_equals, hashes);
 CREATE OPERATOR CLASS dull_ops DEFAULT FOR TYPE dull USING hash AS OPERATOR 1 =, FUNCTION 1 dull_hash(dull);
 SELECT c.* FROM compare('SELECT d::text, count(*), sum(n) FROM (SELECT (i % 700)::dull AS d, i AS n FROM generate_series(1, 1500) i) q GROUP BY d') c;
+-- keys that end with a zero byte
+SET client_min_messages = warning;
+CREATE TYPE word;
+CREATE FUNCTION word_in(cstring) RETURNS word LANGUAGE internal IMMUTABLE STRICT AS 'cstring_in';
+CREATE FUNCTION word_out(word) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'cstring_out';
+CREATE TYPE word (INPUT = word_in, OUTPUT = word_out, LIKE = cstring, COLLATABLE = true);
+RESET client_min_messages;
+CREATE CAST (text AS word) WITH INOUT;
+CREATE CAST (word AS text) WITH INOUT;
+CREATE FUNCTION word_equals(word, word) RETURNS bool LANGUAGE internal IMMUTABLE STRICT AS 'nameeq';
+CREATE FUNCTION word_compare(word, word) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'btnamecmp';
+CREATE FUNCTION word_hash(word) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashname';
+CREATE OPERATOR = (leftarg = word, rightarg = word, procedure = word_equals, hashes);
+CREATE OPERATOR CLASS word_ops DEFAULT FOR TYPE word USING hash AS OPERATOR 1 =, FUNCTION 1 word_hash(word);
+CREATE TABLE words AS SELECT k, t::word AS w FROM hot;
+SELECT c.* FROM compare('SELECT w::text, count(*), sum(k) FROM words GROUP BY w') c;
+CREATE OPERATOR CLASS word_order DEFAULT FOR TYPE word USING btree AS OPERATOR 3 =, FUNCTION 1 word_compare(word, word), FUNCTION 4 btequalimage(oid);
+SELECT c.* FROM compare('SELECT w::text, count(*), sum(k) FROM words GROUP BY w') c;
 -- ---- memory: groups that grow take no more than core's, though they are small when they come ----
 CREATE FUNCTION memory(query text, setting text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
@@ -139,6 +170,13 @@ ANALYZE grows;
 SELECT compare_memory('SELECT k, array_agg(id) FROM grows GROUP BY k');
 SELECT compare_memory('SELECT k + 0, array_agg(id) FROM grows GROUP BY k + 0');
 SELECT compare_memory('SELECT t, jsonb_agg(id) FROM grows GROUP BY t');
+SET work_mem = '16MB';
+-- each of these states has a context of its own
+CREATE AGGREGATE appended(int) (SFUNC = array_append, STYPE = int[], INITCOND = '{}');
+SELECT compare_memory('SELECT t, appended(id) FROM grows GROUP BY t');
+SET work_mem = '32MB';
+SELECT compare_memory('SELECT id, repeat(''x'', 800), count(*) FROM grows GROUP BY 1, 2');
+SET work_mem = '64kB';
 -- those of later passes
 SELECT compare_memory('SELECT CASE WHEN id <= 5000 THEN -id ELSE k END, array_agg(id) FROM grows GROUP BY 1');
 -- another scan has other rows
@@ -161,6 +199,21 @@ SELECT c.* FROM compare('SELECT t, count(*), array_agg(id) FROM (SELECT * FROM a
 SELECT c.* FROM compare('SELECT id, sum(id) OVER (PARTITION BY t ORDER BY id) AS s, lag(w) OVER (ORDER BY t, id) AS l FROM a') c;
 SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT string_agg(id::text, '','') AS n FROM (SELECT id FROM a WHERE id % 5 <> g ORDER BY w, id OFFSET 0) p) q') c;
 SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 4) g, LATERAL (SELECT id AS n FROM (SELECT id, w FROM a WHERE id < g * g * 500 ORDER BY w, id OFFSET 0) p WHERE id > g) q', true) c;
+SELECT c.* FROM compare('SELECT g, n FROM generate_series(1, 3) g, LATERAL (SELECT count(*) + sum(id * (id % (g + 1))) AS n FROM (SELECT id FROM a ORDER BY w, id OFFSET 0) p WHERE id > g) q', true) c;
+-- a row that is larger than memory
+SELECT c.* FROM compare('SELECT id, length(x) FROM (SELECT id, CASE WHEN id = 700 THEN repeat(''long '', 100000) ELSE w END AS x FROM a OFFSET 0) q ORDER BY id % 10, id, x', true) c;
+-- of partitions, one of them with an index
+CREATE TABLE sorted (id int, w text) PARTITION BY RANGE (id);
+CREATE TABLE sorted1 PARTITION OF sorted FOR VALUES FROM (0) TO (8000);
+CREATE TABLE sorted2 PARTITION OF sorted FOR VALUES FROM (8000) TO (9001);
+INSERT INTO sorted SELECT id, w || id FROM a;
+CREATE INDEX ON sorted1 (w, id);
+ANALYZE sorted;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT c.* FROM compare('SELECT w, id FROM sorted ORDER BY w, id', true) c;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
 SET enable_hashjoin = off;
 SET enable_nestloop = off;
 SELECT c.* FROM compare('SELECT a.id, b.id AS other, b.w FROM a JOIN a b ON a.k = b.k AND a.t <> b.t') c;
@@ -173,6 +226,33 @@ RESET enable_nestloop;
 SET sliced.temp_file_compression = lz4;
 EXPLAIN (COSTS off) SELECT * FROM a ORDER BY w LIMIT 10;
 EXPLAIN (COSTS off) SELECT * FROM a ORDER BY w OFFSET 10;
+-- through which nodes?
+CREATE FUNCTION is_cores(node text, query text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    has_node bool := false;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS off) ' || query LOOP
+        IF line ~ 'Sliced' THEN
+            RETURN false;
+        END IF;
+        has_node := has_node OR ltrim(line, '-> ') = node;
+    END LOOP;
+    RETURN has_node;
+END $$;
+SELECT node, is_cores(node, query) FROM (VALUES ('Result', 'SELECT w, random() FROM a ORDER BY w LIMIT 10'),
+    ('Subquery Scan on q', 'SELECT id + 1 FROM (SELECT id FROM a ORDER BY w OFFSET 0) q LIMIT 10'),
+    ('Append', '(SELECT id FROM a ORDER BY w OFFSET 0) UNION ALL SELECT 1 LIMIT 10'), ('Merge Append', 'SELECT w, id FROM sorted ORDER BY w, id LIMIT 10'),
+    ('Group', 'SELECT id FROM (SELECT * FROM a ORDER BY w OFFSET 0) q GROUP BY id LIMIT 10')) v(node, query);
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT is_cores('Gather Merge', 'SELECT id FROM a ORDER BY w LIMIT 10'), is_cores('Gather', 'SELECT id FROM a WHERE id % 7 = 3 LIMIT 10');
+SET max_parallel_workers_per_gather = 0;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 
 -- ---- cursors: backward is core's way ----
 BEGIN;
