@@ -64,6 +64,10 @@ done
 is "$(try -c 'SET max_parallel_workers = 0' -c "$query")" "$expected" "there are no workers"
 is "$(try -c 'SET parallel_leader_participation = off' -c "$query")" "$expected" "the leader takes no part"
 is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE a.id < 0')" 0 "an empty side"
+is "$(try -c 'SELECT count(*), count(a.w || b.w) FROM a JOIN b USING (k) WHERE a.id * 2 < 0')" '0|0' "a side that is empty, though many rows were expected"
+of_many='SELECT count(*), sum(b.id + p.id), max(b.w) FROM b JOIN p USING (k)'
+is "$(try -c 'SET max_parallel_workers_per_gather = 1' -c 'SET parallel_leader_participation = off' -c "$of_many")" "$(sql -c "$of_many")" \
+    "a filter that drops nothing"
 # without a Material node the subquery is run once for each row, with new workers
 again="SELECT s.* FROM (VALUES (1), (2), (3)) v LEFT JOIN ($query) s ON true"
 is "$(try -c 'SET enable_material = off' -c "SELECT is_shared('$again')" -c "$again")" $'t\n'"$expected"$'\n'"$expected"$'\n'"$expected" \
@@ -92,14 +96,16 @@ is "$(try -c "SET temp_file_limit = '10kB'" -c "SELECT count(a.w), count(b.w), m
 is "$(files)" 0 "none is left"
 
 # ---- damage: one byte of each file, when most rows have been written ----
-cat >"$PGS_TMP/damage" <<END
+damage() {
+    cat >"$PGS_TMP/damage" <<END
 cat >/dev/null      # or COPY fails, if it writes to a program that has ended
 find $PGDATA/base/pgsql_tmp -type f -size +0 | while read -r file; do
-    byte=\$(od -An -tu1 -j22 -N1 "\$file")
-    printf "\\\\\$(printf %03o \$((byte ^ 64)))" | dd of="\$file" bs=1 seek=22 conv=notrunc status=none
+    byte=\$(od -An -tu1 -j$1 -N1 "\$file")
+    printf "\\\\\$(printf %03o \$((byte ^ 64)))" | dd of="\$file" bs=1 seek=$1 conv=notrunc status=none
 done
 END
-chmod 755 "$PGS_TMP/damage"
+    chmod 755 "$PGS_TMP/damage"
+}
 sql <<END
 CREATE FUNCTION damage(int) RETURNS bool LANGUAGE plpgsql PARALLEL SAFE AS \$\$
 BEGIN
@@ -109,7 +115,10 @@ BEGIN
     RETURN true;
 END \$\$;
 END
-is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE damage(b.id)' -c "$query")" $'ERROR:  XX001\n'"$expected" "a byte of each file is damaged"
+for place in 22 17; do
+    damage $place
+    is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE damage(b.id)' -c "$query")" $'ERROR:  XX001\n'"$expected" "byte $place of each file is damaged"
+done
 echo "find $PGDATA/base/pgsql_tmp -type f -delete" >"$PGS_TMP/damage"
 is "$(try -c 'SELECT count(*) FROM a JOIN b USING (k) WHERE damage(b.id)' -c "$query")" $'ERROR:  58P01\n'"$expected" "the files are removed"
 is "$(files)" 0 "none is left"
