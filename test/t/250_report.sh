@@ -8,7 +8,7 @@ server_start main autovacuum=off
 sql -f "$PGS_ROOT/test/t/advice/tables.sql" >/dev/null
 sql >/dev/null <<'END'
 SET client_min_messages = warning;
-CREATE TABLE "</pre><b>Ärger & 'Co" USING sliced AS SELECT id, doc AS "<i>" FROM documents;
+CREATE TABLE "</pre><b>Ärger & 'Co" USING sliced AS SELECT id, doc AS "<i>", 'x' AS U&"bell\0007, tab\0009, line\000A, \FFFE\FFFF" FROM documents;
 UPDATE "</pre><b>Ärger & 'Co" SET "<i>" = jsonb_set("<i>", '{status}', '"<u>"') WHERE id <= 300;
 CREATE TABLE trained (LIKE short) USING sliced WITH (toast_tuple_target = 128);
 SELECT sliced.alter_column('trained', 'doc', 'compression=zstd');
@@ -16,6 +16,14 @@ INSERT INTO trained SELECT * FROM short;
 SELECT * FROM sliced.train('trained');
 CREATE ROLE guest;
 GRANT SELECT ON documents, random TO guest;
+-- values that are no longer there, or no longer outside; and one that was sent and is not written
+CREATE TABLE was (id int, gone bytea, inside bytea) USING sliced;
+INSERT INTO was SELECT i, noise(i, 5000), noise(i, 6000) FROM generate_series(1, 150) i;
+UPDATE was SET gone = NULL, inside = '';
+CREATE TABLE still (id int, raw bytea) USING sliced;
+INSERT INTO still SELECT i, noise(i, 9000) FROM generate_series(1, 150) i;
+SELECT sliced.stat_reset('still');
+UPDATE still SET raw = overlay(raw PLACING substr(raw, 1, 9) FROM 1) WHERE id = 1;
 END
 
 # report NAME [psql argument...]: write it to a file of that name.
@@ -46,7 +54,7 @@ END
 odd="</pre><b>Ärger & 'Co"
 
 report page
-is "$(tr -d '\n\40-\176' <"$PGS_TMP/page" | wc -c)" 0 "all of it is ASCII"
+is "$(tr -d '\n\t\40-\176' <"$PGS_TMP/page" | wc -c)" 0 "all of it is ASCII"
 is "$(grep -ciE '<script|<link|<img|<iframe|src=|href=|url\(|@import|https?:' "$PGS_TMP/page" || true)" 0 "it needs nothing else"
 is "$(ask page '{e.tag for e in root.iter()} - set("html head meta title style body h1 h2 h3 p div span b i section pre table tr th td".split())')" \
     'set()' "no name became markup"
@@ -54,11 +62,13 @@ is "$(ask page 'sorted(names("Where the space is", "th")[1:])')" \
     "$(sql -c "SELECT DISTINCT 'public.' || rel::text COLLATE \"C\" AS name FROM sliced.advise() ORDER BY name")" \
     "it has the tables that advise() speaks of"
 is "$(ask page "[c for c in names('What is in rows, and what is outside', 'span') if '<' in c]")" "<i>" "and columns"
+is "$(ask page "[ascii(c) for c in names('What is in rows, and what is outside', 'span') if 'bell' in c]")" "'bell\\ufffd, tab\\t, line\\n, \\ufffd\\ufffd'" "of a name only what a page may have"
 is "$(ask page 'len([e for e in root.iter("pre")]) > 5 and "leave" not in names("What to do", "span")')" True "there is advice"
 is "$(ask page "[e.text for e in section('Dictionaries') if e.tag == 'th']")" $'table\npublic.trained' "dictionaries"
 is "$(ask page "40 < int([e.text for e in section('Dictionaries') if e.tag == 'td'][-1].split()[0]) < 60")" True "and what they save"
 is "$(ask page "[n for n in names('What changes have cost', 'h3') if '<' in n]")" "public.\"$odd\": <i>" "changes"
 is "$(ask page "'values 688, 188 of them changed in part' in text and 'times as much' in text")" True "and what they cost"
+is "$(ask page "sorted(n for n in names('What changes have cost', 'h3') if 'public.was' in n or 'public.still' in n)")" $'public.still: raw\npublic.was: gone\npublic.was: inside' "changes of what is there no longer, and none"
 is "$(ask page "'pg_sliced 1.0' in text and 'SET ACCESS METHOD heap' in text")" True "our version, and the way back"
 is "$(ask page "len(of('present')) > 0")" True "what a sliced table has now is marked"
 
@@ -71,6 +81,17 @@ is "$(ask page "[[e.text for e in row if e.tag == 'td'][2:5] for row in section(
 # ---- others ----
 report guest -c 'SET ROLE guest'
 is "$(ask guest 'sorted(set(names("Where the space is", "th")[1:]))')" $'public.documents\npublic.random' "who may read two tables sees two"
+sql >/dev/null <<'END'
+CREATE ROLE visitor;
+CREATE TABLE nulls AS SELECT i AS id, NULL::text AS t FROM generate_series(1, 40000) i;
+SELECT format('CREATE TABLE many%s AS SELECT repeat(''x'', 1900) AS t FROM generate_series(1, 600)', i) FROM generate_series(1, 21) i \gexec
+GRANT SELECT ON nulls TO visitor;
+SELECT format('GRANT SELECT ON many%s TO visitor', i) FROM generate_series(1, 21) i \gexec
+END
+report many -c 'SET ROLE visitor'
+is "$(ask many "[len([e for e in section(s) if e.tag == 'h3']) for s in ('What tables would take', 'What is in rows, and what is outside')] + [len(names('Where the space is', 'th'))]")" \
+    $'20\n20\n23' "of many tables, the largest ones"
+sql -c "DO \$\$ BEGIN FOR i IN 1 .. 21 LOOP EXECUTE 'DROP TABLE many' || i; END LOOP; END \$\$" -c 'DROP TABLE nulls'
 sql -c 'BEGIN READ ONLY' -c "SELECT sliced.report('1 s')" >"$PGS_TMP/read"
 sql -c 'CREATE SCHEMA hidden' -c 'CREATE TABLE hidden.t (v text) USING sliced' \
     -c "INSERT INTO hidden.t SELECT string_agg(md5(i::text), '') FROM generate_series(1, 3000) i"

@@ -23,6 +23,7 @@ CREATE TABLE documents (id int PRIMARY KEY, doc jsonb);
 INSERT INTO documents SELECT i, document(i, 40 + (i * 7919) % 200) FROM generate_series(1, 800) i;
 CREATE TABLE short (id int, doc jsonb);
 INSERT INTO short SELECT i, document(i, i % 15) FROM generate_series(1, 6000) i;
+CREATE TABLE various AS SELECT * FROM documents WHERE id <= 600 UNION ALL SELECT id + 1000, doc FROM short WHERE id <= 3000;
 CREATE TABLE logs (id int, body text, level text);
 INSERT INTO logs SELECT i, log(i, 5 + (i * 7919) % 3000), 'info' FROM generate_series(1, 200) i;
 CREATE TABLE long (id int, body text);
@@ -34,6 +35,9 @@ INSERT INTO mixed SELECT i, CASE WHEN i % 3 > 0 THEN log(i, i % 100) END, docume
 CREATE TABLE external (id int, body text, "Raw" bytea);
 ALTER TABLE external ALTER body SET STORAGE EXTERNAL, ALTER "Raw" SET STORAGE EXTERNAL;
 INSERT INTO external SELECT i, log(i, 100 + i), noise(i, i * 10) FROM generate_series(1, 300) i;
+CREATE MATERIALIZED VIEW kept AS SELECT id, body FROM external WITH NO DATA;
+ALTER MATERIALIZED VIEW kept ALTER body SET STORAGE EXTERNAL;
+REFRESH MATERIALIZED VIEW kept;
 CREATE MATERIALIZED VIEW seen AS SELECT id, body FROM logs WHERE id % 2 = 0;
 CREATE TABLE parts (id int, doc jsonb) PARTITION BY RANGE (id);
 CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (400);
