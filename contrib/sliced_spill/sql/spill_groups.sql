@@ -55,7 +55,7 @@ SELECT c.* FROM compare('SELECT left(long, 46), nullif(k, k), count(*) FROM hot 
 -- keys of equal hashes, as known.c makes them on most machines
 CREATE FUNCTION in_turns(one text, two text) RETURNS SETOF text LANGUAGE sql AS $$
     SELECT CASE WHEN i % 2 = 0 AND i > 2000 OR i = 0 THEN one WHEN i % 2 = 1 AND i > 2000 OR i = 1 THEN two ELSE 'other' || i END FROM generate_series(0, 4000) i $$;
-CREATE TABLE turns AS SELECT t FROM in_turns('k66881', 'longer key 110102') t;
+CREATE TABLE turns AS SELECT t FROM in_turns('k110102', 'longer key 66881') t;
 SELECT c.* FROM compare('SELECT t, count(*) FROM turns GROUP BY t') c;
 SELECT c.* FROM compare('SELECT k, count(*) FROM (SELECT CASE t WHEN ''one'' THEN 50243 WHEN ''two'' THEN 87414 ELSE substr(t, 6)::int8 + 100000 END AS k FROM in_turns(''one'', ''two'') t OFFSET 0) q GROUP BY k') c;
 SELECT c.* FROM compare('SELECT j, k, count(*) FROM (SELECT CASE t WHEN ''one'' THEN 25878 WHEN ''two'' THEN NULL ELSE substr(t, 6)::int8 + 100000 END AS j,
