@@ -142,7 +142,7 @@ SELECT * FROM sliced.verify('theirs');
 -- a table without its toast relation
 BEGIN;
 UPDATE pg_class SET reltoastrelid = 0 WHERE oid = 'ours'::regclass;
-SELECT DISTINCT kind, col, message FROM sliced.verify('ours') ORDER BY 2;
+SELECT DISTINCT kind, message FROM sliced.verify('ours');
 ROLLBACK;
 SELECT state();
 
