@@ -79,6 +79,8 @@ is "$(topics short)" 'short rows' "short ones"
 is "$(topics logs)" storage "logs"
 is "$(topics long)" storage "long logs"
 is "$(topics seen)" storage "a materialized view"
+is "$(topics various)" 'short rows, storage' "some long, some short"
+is "$(sql -c 'SET sliced.dictionary = off' -c "SELECT sql ~ 'dictionary=auto' FROM sliced.advise('short')")" t "a setting forbids nothing that a label would say"
 is "$(sql -c "SELECT topic, col, substring(advice FROM 'lz4.*shorter') FROM sliced.advise('external')")" \
     'external|body|lz4 would make them 1.8 times shorter' "values that may not be compressed, and could be"
 is "$(topics random)" leave "nothing to compress"
@@ -98,7 +100,7 @@ sql -c "CALL sliced.convert('adopted')" 2>/dev/null
 is "$(topics adopted | grep -c convert)" 0 "none after convert()"
 
 tables=$(sql -c "SELECT DISTINCT rel FROM sliced.advise() WHERE topic IN ('storage', 'short rows', 'external') ORDER BY 1")
-is "$(grep -cE '^(documents|short|logs|long|mixed|seen|parts1|parts2|external)$' <<<"$tables")" 9 "advice for all tables"
+is "$(grep -cE '^(documents|short|various|logs|long|mixed|seen|parts1|parts2|external|kept)$' <<<"$tables")" 11 "advice for all tables"
 for table in $tables; do
     before=$(sql -c "SELECT md5(string_agg(t::text, ',' ORDER BY id)) FROM $table t")
     sql -c "CREATE TABLE advice AS SELECT * FROM sliced.advise('$table') WHERE topic IN ('storage', 'short rows', 'external')"
@@ -125,9 +127,11 @@ if $has_statements; then
         CREATE TABLE asked (LIKE mixed INCLUDING STORAGE) USING heap;
         INSERT INTO asked SELECT i, log(i, 100), document(i, 100), noise(i, 10), 'b' FROM generate_series(1, 100) i;
         CREATE TABLE below (LIKE parts1) PARTITION BY RANGE (id);
-        CREATE TABLE below1 (doc jsonb, id int);
+        ALTER TABLE below ADD body text;
+        CREATE TABLE below1 (body text, doc jsonb, id int);
         ALTER TABLE below ATTACH PARTITION below1 FOR VALUES FROM (0) TO (1000);
-        INSERT INTO below SELECT * FROM parts;
+        INSERT INTO below SELECT id, doc, CASE id WHEN 1 THEN log(1, 1000) END FROM parts;
+        CREATE TABLE only_read AS SELECT i AS id, log(i, 200) AS body FROM generate_series(1, 50) i;
         SELECT pg_stat_statements_reset();
         SELECT doc->>'name' FROM asked WHERE id = 1;
         SELECT doc->>'name' FROM asked WHERE id = 2;
@@ -138,11 +142,13 @@ if $has_statements; then
         SELECT substr(a, 5, 5) FROM asked WHERE id = 1;
         SELECT length(b) FROM asked;
         UPDATE below SET doc = doc - 'id' WHERE id = 1;
+        SELECT doc->>'name' FROM below1 WHERE id = 2;
         UPDATE asked
             SET doc = jsonb_set(doc, '{id}', to_jsonb(repeat('x', 20000000))) WHERE id = 50;
         SET search_path = nowhere;
         SELECT pg_catalog.count(*) FROM public.asked;
 END
+    sql -c $'SELECT substr(body,\t5, 5)\r\nFROM only_read' >/dev/null
     is "$(sql -c "SELECT col, substring(advice FROM '^[^,]*') FROM sliced.advise('asked') WHERE topic = 'parts' ORDER BY 1")" \
         $'a|statements have read parts of values once and changed some once\ndoc|statements have read parts of values 3 times and changed some 3 times' "who reads or changes parts"
     is "$(sql -c "SELECT substring(advice FROM 'most of the time: (.{60})') FROM sliced.advise('asked') WHERE topic = 'parts' AND col = 'doc'")" \
@@ -150,7 +156,12 @@ END
     is "$(sql -c "SELECT advice ~ ' (ms|s) and with [0-9.]+ [kMG]B of WAL;' FROM sliced.advise('asked') WHERE topic = 'parts' AND col = 'doc'")" \
         t "the WAL that changes took"
     is "$(sql -c "SELECT rel, col, substring(advice FROM '^[^,]*') FROM sliced.advise('below') WHERE topic = 'parts'")" \
-        'below1|doc|statements have read parts of values never and changed some once' "partitions, where statements name the table"
+        'below1|doc|statements have read parts of values once and changed some once' "partitions, where statements name the table"
+    is "$(sql -c "SELECT advice ~ 'WAL', substring(advice FROM 'most of the time: (.*)') FROM sliced.advise('only_read') WHERE topic = 'parts'")" \
+        'f|SELECT substr(body, $1, $2)  FROM only_read' "values that are only read"
+    sql -c 'CREATE ROLE watcher IN ROLE pg_read_all_stats' -c 'GRANT SELECT ON only_read TO watcher'
+    is "$(sql -c 'SET ROLE watcher' -c "SELECT count(*) FROM sliced.advise('only_read') WHERE topic = 'parts'")" 1 "who may see statements of others"
+    is "$(sql -c "SELECT count(*) FROM sliced.advise('only_read', '1 microsecond') WHERE topic = 'parts'")" 0 "in no time"
     # statements of others are looked at, and nothing in them runs: here the input function of a domain's array
     sql <<'END'
         CREATE ROLE intruder;
@@ -198,6 +209,7 @@ END
 END
     is "$(sql -c "SELECT col, substring(advice FROM '^[^,]*') FROM sliced.advise('asked') WHERE topic = 'parts' ORDER BY 1")" \
         'doc|statements have read parts of values 4 times and changed some 3 times' "uses of a column"
+    is "$(sql -c 'SET pg_stat_statements.track = none' -c 'SELECT FROM pg_stat_statements_reset()' -c "SELECT count(*) FROM sliced.advise('only_read') WHERE topic = 'parts'")" 0 "there are no statements"
 else
     echo "ok - # skip statements: this server has no pg_stat_statements"
 fi
@@ -216,9 +228,12 @@ sql -c "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'numbers
 wait || true
 sql -c 'DROP TABLE busy'
 
-sql -c 'CREATE TEMP TABLE temporary (id int, t text) USING sliced' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
-while [ "$(sql -c "SELECT count(*) FROM pg_class WHERE relname = 'temporary'")" = 0 ]; do sleep 0.1; done
-is "$(sql -c 'SELECT count(*) > 0 FROM sliced.columns')" t "temporary tables of others are in no way"
+sql -c 'CREATE TEMP TABLE temporary (id int, t text) USING sliced' -c 'CREATE TEMP TABLE other (t text) USING heap' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
+while [ "$(sql -c "SELECT count(*) FROM pg_class WHERE relname = 'other' AND relpersistence = 't'")" = 0 ]; do sleep 0.1; done
+is "$(sql -c 'SELECT count(*) > 0 FROM sliced.columns' -c "SELECT count(*) FROM sliced.dictionaries WHERE rel ~ 'temporary'")" $'t\n0' "temporary tables of others are in no way"
+theirs=$(sql -c "SELECT relnamespace::regnamespace FROM pg_class WHERE relname = 'temporary'")
+is "$(sql -c "SELECT * FROM sliced.estimate('$theirs.temporary')" 2>&1; sql -c "SELECT * FROM sliced.verify('$theirs.other')" 2>&1)" \
+    $'ERROR:  "temporary" is a temporary table of another session\nERROR:  "other" is a temporary table of another session' "and are not read"
 sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'" >/dev/null
 wait || true
 
@@ -227,6 +242,24 @@ sql -c 'CREATE TABLE options (id int, t text) USING sliced' -c "SELECT sliced.al
     -c "INSERT INTO options SELECT i, (SELECT string_agg(md5((i * j % 500)::text), ' ') FROM generate_series(1, 200) j) FROM generate_series(1, 300) i" >/dev/null
 is "$(sql -c "SELECT DISTINCT substring(sql FROM '''(toaster=[^'']*)''') FROM sliced.advise('options') WHERE topic = 'storage'")" \
     'toaster=plain, compression=zstd, dictionary=off' "options that the advice is not about, and no dictionary where it is off"
+for dictionary in on auto; do
+    sql -c "SELECT sliced.alter_column('options', 't', 'compression=pglz, dictionary=$dictionary')" >/dev/null
+    is "$(sql -c "SELECT DISTINCT substring(sql FROM '''(comp[^'']*)''') FROM sliced.advise('options') WHERE topic = 'storage'")" "compression=zstd, dictionary=$dictionary" "dictionary=$dictionary"
+done
+sql >/dev/null <<'END'
+CREATE TABLE unlike (id int, t text) USING sliced;
+SELECT sliced.alter_column('unlike', 't', 'dictionary=auto');
+INSERT INTO unlike SELECT i, log(i, 300) FROM generate_series(1, 100) i;
+CREATE TABLE levels (id int, doc jsonb) USING sliced;
+SELECT sliced.alter_column('levels', 'doc', 'compression=zstd, level=5');
+INSERT INTO levels SELECT i, document(i, i % 15) FROM generate_series(1, 2000) i;
+END
+is "$(sql -c "SELECT substring(sql FROM '''(comp[^'']*)''') FROM sliced.advise('unlike') WHERE topic = 'storage'")" 'compression=zstd, dictionary=auto' "no dictionary that saves something"
+is "$(sql -c "SELECT topic, substring(sql FROM '''(comp[^'']*)''') FROM sliced.advise('levels')")" 'short rows|compression=zstd, level=5, dictionary=auto' "a level that is not among those tried"
+
+# ---- a value that is half as long as one can be ----
+sql -c 'CREATE TABLE huge (t text) USING sliced' -c "INSERT INTO huge VALUES (repeat('x', 512 * 1024 * 1024))" -c 'CREATE ROLE reader' -c 'GRANT SELECT ON huge, long TO reader'
+is "$(sql -c "SELECT topic, advice, sql FROM sliced.advise('huge') WHERE topic = 'limit'")" 'limit|a value has 512 MB: none can have more than 1 GB|' "it is near the limit"
 
 # ---- damage, and time ----
 damaged() { sql -c "SELECT count(*) > 0 FROM sliced.advise() WHERE rel = 'long'" 2>&1 | sed 's/value [0-9]*/value N/'; }
@@ -235,7 +268,22 @@ server_stop main
 as_user dd if=/dev/zero of="$PGDATA/$file" bs=8192 count=1 conv=notrunc status=none
 server_start main
 is "$(damaged | grep -oE 'WARNING:  table "public.long" is left out|^f$')" $'WARNING:  table "public.long" is left out\nf' "a damaged table is named, the others have their advice"
+is "$(sql -c 'SET ROLE reader' -c "SELECT r ~ '1 table was not looked at', r ~ 'a value has 512 MB' FROM sliced.report() r" 2>/dev/null)" 't|t' "the page says so, and has the limit"
 began=$(date +%s%N)
 sql -c "SELECT count(*) FROM sliced.advise('documents', '100 ms')" >/dev/null
 is "$((($(date +%s%N) - began) / 1000000 < 5000))" 1 "it takes about as long as it may"
+
+# ---- decoders, and what is preloaded ----
+about_decoding() { sql "$@" -c "SELECT sql FROM sliced.advise(NULL, '100 ms') WHERE topic = 'decoding'" 2>/dev/null; }
+server_stop main
+server_start main wal_level=logical
+preloaded=$(sql -c "SELECT coalesce(quote_literal(nullif(current_setting('shared_preload_libraries'), '')) || ', ', '')")
+is "$(about_decoding)" "" "no slots"
+sql -c "SELECT FROM pg_create_logical_replication_slot('slot', 'pgoutput')"
+is "$(about_decoding)" "ALTER SYSTEM SET shared_preload_libraries = $preloaded'pg_sliced';  -- and restart the server" "libraries that are preloaded stay"
+is "$(about_decoding -c 'SET sliced.logical_decoding = off')" "" "nobody decodes these tables"
+is "$(about_decoding -c 'SET ROLE reader' -P null=NULL)" NULL "who may not see what is preloaded"
+server_stop main
+server_start main shared_preload_libraries=,
+is "$(about_decoding -P null=NULL)" NULL "what is not understood"
 server_stop main

@@ -23,7 +23,7 @@ CREATE TABLE documents (id int PRIMARY KEY, doc jsonb);
 INSERT INTO documents SELECT i, document(i, 40 + (i * 7919) % 200) FROM generate_series(1, 800) i;
 CREATE TABLE short (id int, doc jsonb);
 INSERT INTO short SELECT i, document(i, i % 15) FROM generate_series(1, 6000) i;
-CREATE TABLE various AS SELECT * FROM documents WHERE id <= 600 UNION ALL SELECT id + 1000, doc FROM short WHERE id <= 3000;
+CREATE TABLE various AS SELECT * FROM documents WHERE id <= 450 UNION ALL SELECT id + 1000, doc FROM short WHERE id <= 2500;
 CREATE TABLE logs (id int, body text, level text);
 INSERT INTO logs SELECT i, log(i, 5 + (i * 7919) % 3000), 'info' FROM generate_series(1, 200) i;
 CREATE TABLE long (id int, body text);
