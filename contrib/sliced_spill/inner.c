@@ -176,7 +176,8 @@ evict_rows(SlicedPasses *p)
 			to_used += size;
 		}
 	}
-	Assert(to != NULL);
+	if (to == NULL)
+		return;
 	to->used = to_used;
 	p->last = to;
 	while (to->next != NULL)
@@ -282,7 +283,7 @@ evict(SlicedPasses *p)
 {
 	while (is_too_much(p))
 	{
-		if (p->resident >= FEW_RESIDENT)
+		if (p->resident >= FEW_RESIDENT && p->kept_mask == 0)
 			p->resident -= p->resident / FEW_RESIDENT;
 		else if (!halve_residents(p))
 		{

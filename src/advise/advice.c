@@ -326,7 +326,7 @@ advise_parts(Advice *a)
 					 sliced_pretty_times(used.reads), sliced_pretty_times(used.changes), sliced_pretty_time(used.ms),
 					 used.wal > 0 ? psprintf(" and with %s of WAL", sliced_pretty_bytes(used.wal)) : "",
 					 sliced_pretty_count(column->values, "value"),
-					 sliced_pretty_bytes(column->raw / column->values),
+					 sliced_pretty_bytes(column->raw / Max(column->values, 1)),
 					 sliced_pretty_number(column->outside), used.longest),
 			0, 0, psprintf("SELECT sliced.adopt(%s);", a->name));
 	}

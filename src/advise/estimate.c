@@ -400,7 +400,7 @@ try_page(SlicedEstimate *e, SlicedPageRows *rows, SlicedTrial *trials)
 static void
 conclude(SlicedEstimate *e, const SlicedTrial *trial, SlicedEstimated *result)
 {
-	double		rows = e->rows / e->rows_tried;
+	double		rows = e->rows_tried == 0 ? 0 : e->rows / e->rows_tried;
 	double		raw = e->raw_tried == 0 ? 0 : e->raw / e->raw_tried;
 	double		read_bytes = 0;
 	double		read_seconds = 0;

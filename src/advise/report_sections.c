@@ -382,7 +382,7 @@ changes_of(StringInfo page, const SlicedReport *report, HeapTuple row, TupleDesc
 	if (whole > 1.05 * written)
 		line(page, NULL, "if whole", &(SlicedBarPart) {whole, "now"}, 1, whole,
 			 psprintf("about %s, %.*f times as much", sliced_pretty_bytes(whole),
-					  whole < 10 * written ? 1 : 0, whole / written));
+					  whole < 10 * written ? 1 : 0, whole / Max(written, 1)));
 	appendStringInfoString(page, "</section>\n");
 }
 

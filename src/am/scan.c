@@ -154,7 +154,7 @@ has_no_values(Relation rel, Snapshot snapshot, BlockNumber nblocks)
 
 	if (!OidIsValid(rel->rd_rel->reltoastrelid))
 		return true;
-	if (!IsMVCCSnapshot(snapshot) || nblocks < SLICED_SCAN_WORTH_A_LOOK)
+	if (snapshot == NULL || !IsMVCCSnapshot(snapshot) || nblocks < SLICED_SCAN_WORTH_A_LOOK)
 		return false;
 	toastrel = table_open(rel->rd_rel->reltoastrelid, AccessShareLock);
 	empty = RelationGetNumberOfBlocks(toastrel) == 0;

@@ -111,6 +111,8 @@ swap_part(Node *expr, Work *work)
 	Oid		   *function;
 	ListCell   *lc;
 
+	if (expr == NULL)
+		return;
 	check_stack_depth();
 
 	function = called_function(expr);
@@ -412,6 +414,8 @@ swap_editors(Node *expr, Plan *plan, Work *work)
 	Oid		   *function;
 	ListCell   *lc;
 
+	if (expr == NULL)
+		return;
 	check_stack_depth();
 
 	function = called_function(expr);

@@ -106,7 +106,8 @@ sliced_toast_file_enter(const SlicedToastFile *file)
 void
 sliced_toast_file_leave(void)
 {
-	Assert(entered.of_core != NULL);
+	if (entered.of_core == NULL)
+		return;
 	RelationCloseSmgr(&entered.table);
 	RelationCloseSmgr(&entered.index);
 	MemoryContextReset(entered.mcxt);

@@ -122,6 +122,9 @@ has_just_made(const Node *expr, Oid maker, bool *found)
 	Oid			function;
 	ListCell   *lc;
 
+	/* a CASE may lack its ELSE */
+	if (expr == NULL)
+		return true;
 	switch (nodeTag(expr))
 	{
 		case T_FuncExpr:

@@ -17,7 +17,8 @@ sliced_char_offset(const struct varlena *text, uint32 nchar, uint32 *offset)
 {
 	struct varatt_external ptr;
 
-	VARATT_EXTERNAL_GET_POINTER(ptr, text);
+	if (!sliced_pointer_get(&ptr, text))
+		return false;
 	if (pg_database_encoding_max_length() == 1)
 	{
 		*offset = Min(nchar, sliced_pointer_size(&ptr));
@@ -35,7 +36,8 @@ sliced_last_chars_offset(struct varlena *text, uint32 nchars, uint32 *offset)
 	uint32		pos;
 	struct varlena *end;
 
-	VARATT_EXTERNAL_GET_POINTER(ptr, text);
+	if (!sliced_pointer_get(&ptr, text))
+		return false;
 	size = sliced_pointer_size(&ptr);
 	if (pg_database_encoding_max_length() == 1)
 	{
@@ -61,7 +63,8 @@ sliced_char_count(const struct varlena *text, uint32 *nchars)
 	struct varatt_external ptr;
 	uint32		end;
 
-	VARATT_EXTERNAL_GET_POINTER(ptr, text);
+	if (!sliced_pointer_get(&ptr, text))
+		return false;
 	if (pg_database_encoding_max_length() == 1)
 	{
 		*nchars = sliced_pointer_size(&ptr);

@@ -8,10 +8,10 @@
 #include "postgres.h"
 
 /*
- * Set '*offset' to where character number 'nchar' of a value of ours begins, counted
- * from 0; to the end if the text is shorter.  Returns false if that takes reading
- * everything: the value is a promise, or in an encoding other than UTF-8 in which
- * characters have several bytes.
+ * Set '*offset' to where character number 'nchar' begins, counted from 0; to the end
+ * if the text is shorter.  Returns false if that takes reading everything: the value
+ * is not ours, or a promise, or in an encoding other than UTF-8 in which characters
+ * have several bytes.
  */
 extern bool sliced_char_offset(const struct varlena *text, uint32 nchar, uint32 *offset);
 
