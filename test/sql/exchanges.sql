@@ -133,7 +133,7 @@ DROP FUNCTION mine_toaster;
 \c -
 SET client_min_messages = warning;
 SET search_path = exch;
-SET dynamic_library_path = '/nowhere:$libdir';
+SELECT set_config('dynamic_library_path', '/nowhere:' || current_setting('dynamic_library_path'), false) \gset
 SELECT bool_and(works) FROM sliced.toaster_functions;
 RESET dynamic_library_path;
 SET sliced.check_toasters = on;
