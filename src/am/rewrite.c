@@ -322,10 +322,14 @@ row_survives(Rewrite *rw, HeapTuple tuple, Buffer buffer)
 
 			/* the table is locked, so these are changes of this transaction */
 		case HEAPTUPLE_INSERT_IN_PROGRESS:
-			Assert(TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)));
+			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+				elog(WARNING, "concurrent insert in progress within table \"%s\"",
+					 RelationGetRelationName(rw->oldrel));
 			break;
 		case HEAPTUPLE_DELETE_IN_PROGRESS:
-			Assert(TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple->t_data)));
+			if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple->t_data)))
+				elog(WARNING, "concurrent delete in progress within table \"%s\"",
+					 RelationGetRelationName(rw->oldrel));
 			rw->tups_recently_dead++;
 			hash_search(rw->dying_rows, &tuple->t_self, HASH_ENTER, NULL);
 			break;

@@ -214,7 +214,7 @@ sliced_columns_only(QueryDesc *query)
 {
 	ListCell   *lc;
 
-	if (sliced_routine == NULL || !opened_ours(query->estate))
+	if (sliced_routine == NULL || query->planstate == NULL || !opened_ours(query->estate))
 		return;
 	mark_scans_below(query->planstate, true);
 	foreach(lc, query->estate->es_subplanstates)

@@ -256,6 +256,7 @@ pieces_add_tree(SlicedPieces *pieces, SlicedLayout *layout, ToastScan *ts, uint3
 		if (at >= enough && at < *to)
 		{
 			*to = at;
+			sliced_tree_end(&walk);
 			break;
 		}
 	}

@@ -371,14 +371,15 @@ pieces_load(SlicedPartial *partial, Progress *progress, const SlicedPieces *piec
 }
 
 /*
- * Read bytes [from, to); none of them is there.  If the value is read in order, more is
- * read ahead each time.  At other places we read no further than a piece, as the next
- * one takes a search.
+ * Read bytes [from, to); none of them is there.  If the value is read in order, perhaps
+ * with gaps, more is read ahead each time.  At other places we read no further than a
+ * piece, as the next one takes a search.
  */
 static SlicedDamage
 missing_load(SlicedPartial *partial, Progress *progress, uint32 from, uint32 to)
 {
-	bool		in_order = partial->ahead > 0 && from == partial->reached;
+	bool		in_order = partial->ahead > 0 && from >= partial->reached &&
+		from - partial->reached <= partial->ahead;
 	uint32		enough;
 	SlicedPieces pieces;
 	SlicedDamage damage;

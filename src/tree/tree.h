@@ -126,6 +126,9 @@ extern void sliced_tree_walk(SlicedTreeWalk *walk, const SlicedTreeStore *store,
  */
 extern bool sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece);
 
+/* End before there is no next piece.  The piece that was returned last goes with it. */
+extern void sliced_tree_end(SlicedTreeWalk *walk);
+
 /* ---- its rows: names.c ---- */
 
 /* A node's row, or the rows of consecutive slices. */

@@ -277,7 +277,13 @@ sliced_tree_next(SlicedTreeWalk *walk, SlicedTreePiece *piece)
 {
 	if (find_piece(walk, piece))
 		return true;
+	sliced_tree_end(walk);
+	return false;
+}
+
+void
+sliced_tree_end(SlicedTreeWalk *walk)
+{
 	free_walk(walk);
 	walk->depth = 0;
-	return false;
 }

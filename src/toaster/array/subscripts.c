@@ -192,7 +192,7 @@ swap_assignment(SubscriptingRef *ref, SlicedSwapWork *work)
 FuncExpr *
 sliced_array_swap_subscript(SubscriptingRef *ref, SlicedSwapKind kind, SlicedSwapWork *work)
 {
-	/* other types have subscripts that work in their own way: name, point, int2vector */
+	/* other types may have subscripts that work like an array's */
 	if (get_array_type(ref->refelemtype) != ref->refcontainertype)
 		return NULL;
 	return kind == SLICED_SWAP_EDIT ? swap_assignment(ref, work) : swap_fetch(ref, work);
