@@ -10,6 +10,13 @@
 #include <setjmp.h>
 #include <sys/resource.h>
 
+#ifdef __SANITIZE_ADDRESS__
+extern size_t __sanitizer_get_current_allocated_bytes(void);
+#define allocated() __sanitizer_get_current_allocated_bytes()
+#else
+#define allocated() ((size_t) 0)
+#endif
+
 #include "tree/tree.h"
 #include "unit.h"
 
@@ -310,6 +317,23 @@ value_check(const Value *v, uint32 start, uint32 len)
 	check(walk.damage == SLICED_SOUND);
 	check(done == len && memcmp(read, v->bytes + start, len) == 0);
 	free(read);
+}
+
+/* A walk that is ended early leaves no memory behind. */
+static void
+early_end_check(const Value *v)
+{
+	static SlicedTreeWalk walk;
+	SlicedTreePiece piece;
+	size_t		before = allocated();
+	uint32		start = rnd(v->len + 1);
+	int			pieces = rnd(8);
+
+	sliced_tree_walk(&walk, &store, v->root, v->root_size, v->id, -1, start, v->len - start);
+	while (pieces-- > 0 && sliced_tree_next(&walk, &piece))
+		;
+	sliced_tree_end(&walk);
+	check(allocated() == before);
 }
 
 typedef struct Shape
@@ -806,6 +830,7 @@ lists_move(void)
 				at = rnd(v.len);
 				value_check(&v, at, rnd(rnd(2) == 0 ? 40 : v.len - at + 1) % (v.len - at + 1));
 			}
+			early_end_check(&v);
 			owners_check(&v);
 			if (unit_failed_here)
 			{
