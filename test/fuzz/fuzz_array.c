@@ -51,6 +51,21 @@ SearchSysCacheExists(int cache, Datum key1, Datum key2, Datum key3, Datum key4)
 	return DatumGetObjectId(key1) % 16 != 0;
 }
 
+/* What the caller expects: any type, or one of some that may be another than the array's. */
+static Oid	expected;
+
+Oid
+get_fn_expr_argtype(FmgrInfo *flinfo, int argnum)
+{
+	return expected;
+}
+
+Oid
+get_base_element_type(Oid typid)
+{
+	return typid;
+}
+
 int
 ArrayGetNItems(int ndim, const int *dims)
 {
@@ -83,6 +98,7 @@ get(Input *in, SlicedArray *array)
 	char		pointer[TOAST_POINTER_SIZE];
 
 	memset(&flinfo, 0, sizeof(flinfo));
+	expected = in->what >> 6 & 1 ? in->item % 16 : InvalidOid;
 	fcinfo->flinfo = &flinfo;
 	sliced_pointer_set(pointer, 1, 2, doc->partial.size);
 	fcinfo->args[0].value = PointerGetDatum(pointer);
@@ -117,7 +133,7 @@ try_splice(void *arg)
 {
 	Input	   *in = arg;
 	SlicedArray array;
-	SlicedSplice s = {.gap_before = in->what >> 4 & 1};
+	SlicedSplice s = {.gap_before = in->what >> 4 & 1, .needs_bitmap = in->what >> 4 & 1};
 	SlicedRope *whole;
 	SlicedRope *rope;
 	static const char bytes[8] = "\x20\0\0\0text";
