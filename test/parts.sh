@@ -5,15 +5,15 @@
 # for each of its tests, "# skipped: ..." for what cannot be tested here, and
 # "# ..." to tell more.  Words behind a part name tests of it.
 
-all_parts="lint tree unit regress contrib isolation tap model append soak fuzz stops tiny core bench"
+all_parts="lint tree basic tap model append soak fuzz stops tiny core bench"
 
 # Those of them that reach more with tiny limits, and those that count for coverage.
-tiny_parts="unit regress contrib isolation model"
-coverage_parts="unit regress contrib isolation tap model"
+tiny_parts="basic unit regress contrib isolation model"
+coverage_parts="basic tap model"
 
 # Seconds that each takes on two idle cores, more or less.
-declare -A part_seconds=([lint]=20 [tree]=1 [unit]=55 [regress]=60 [contrib]=40 [isolation]=20 [tap]=480 [model]=130
-    [append]=80 [soak]=60 [fuzz]=115 [stops]=410 [tiny]=320 [core]=260 [bench]=150 [same]=30 [upgrade]=25 [quick]=110 [coverage]=1500)
+declare -A part_seconds=([lint]=20 [tree]=1 [basic]=150 [unit]=80 [regress]=100 [contrib]=65 [isolation]=20 [tap]=560 [model]=130
+    [append]=80 [soak]=60 [fuzz]=115 [stops]=410 [tiny]=500 [core]=130 [bench]=290 [same]=30 [upgrade]=25 [quick]=160 [coverage]=1500)
 
 # What PART... will take; nothing if only some of a part's tests are run, or it is not known.
 parts_take() {
@@ -213,16 +213,22 @@ part_isolation() {
     server_stop isolation
 }
 
-# What is worth running after every change: these parts side by side.
-part_quick() {
+# Run functions side by side, and show then what each said.
+side_by_side() {
     local name
     copy_checkout
-    for name in lint_rules part_unit part_regress part_contrib part_isolation; do
-        ("$name" || echo "not ok - $name ended with status $?") >"$T/quick.$name" 2>&1 &
+    for name; do
+        ("$name" || echo "not ok - $name ended with status $?") >"$T/beside.$name" 2>&1 &
     done
     wait
-    cat "$T"/quick.*
+    cat "$T"/beside.*
 }
+
+# The parts with one server each, which keep one core busy each.
+part_basic() { side_by_side part_unit part_regress part_contrib part_isolation; }
+
+# What is worth running after every change.
+part_quick() { side_by_side lint_rules part_unit part_regress part_contrib part_isolation; }
 
 part_tap() {
     # shellcheck disable=SC2046
@@ -302,7 +308,7 @@ part_valgrind() {
 # one, as concurrency is the same whatever the lengths.
 part_tiny() {
     env -u PGS_TREE VERBOSE=1 CORE_SUITES="${CORE_SUITES:-regress}" \
-        "$root/dev" test --tiny $tiny_parts core core_spill
+        "$root/dev" test --tiny basic model core core_spill
 }
 
 # Failures at every stop point, in a build that has them.

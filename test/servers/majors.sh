@@ -13,20 +13,20 @@ other_majors=${PGS_MAJORS:-19 18 17 16}
 # What depends on the server: a choice for every major, each with the percentage of the
 # first run's time that it takes.  Tests with several servers (tap, with its parts "same"
 # and "upgrade") and PostgreSQL's own suites take as long as all the rest.
-major_parts="55 tree unit regress contrib isolation model append tap core
-    25 tree unit regress contrib isolation same model upgrade
-    9 tree regress contrib isolation"
+major_parts="55 tree basic model append tap core
+    25 tree basic same model upgrade
+    8 tree basic"
 
 # Random sessions on heap tables make servers with assertions fail one of their own,
 # in heap_update().
-assert_parts="45 tree unit regress contrib isolation upgrade
-    18 tree regress contrib isolation"
+assert_parts="20 tree basic upgrade
+    12 tree basic"
 
 run_majors() {
     local major choices archive
     deadline=$((SECONDS + ${1:-58} * 60)) whole=0 bad=0 child=
     # percent of the first run's time that the runs to come take at least
-    to_come=$((9 * $(wc -w <<<"$other_majors ${PGS_SOURCES:-}") + 18))
+    to_come=$((8 * $(wc -w <<<"$other_majors ${PGS_SOURCES:-}") + 12))
     majors=$(mktemp -d "$PGS_TMPDIR/pg_sliced.XXXXXX")
     mkfifo "$majors/pipe"
     trap 'rm -rf "$majors"' EXIT
