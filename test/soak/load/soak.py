@@ -27,7 +27,7 @@ ROUND_SECONDS = 36, 240         # at least, at most
 KILL_EVERY = 12, 60
 STANDBY_DELAY = "1500ms"        # replay waits so long for readers: for some that read twice, not for all
 MEMORY_KB = 24000               # that a session may gain once it has warmed up
-FILES = 10, 4000000             # times the bytes of the values; and what is written while a snapshot is open (FILES_HELD times)
+FILES = 10, 4000000             # times the bytes of the values; and what is written before VACUUM removes it (FILES_HELD times)
 FILES_HELD = 2
 FILES_FULL = 1.5, 500000        # the same after VACUUM FULL
 WAL_TIMES = 2                   # as much WAL for a change at the end as at the beginning
@@ -56,6 +56,7 @@ class Soak:
         self.failures, self.kills, self.errors, self.commands = [], 0, {}, {}
         self.transactions = self.snapshots = self.standby_snapshots = 0
         self.standby_errors = {}
+        self.vacuums = {}       # by file of values: how many there were, and since then the next xid, the oldest seen, the WAL's end
         self.memory = self.memory_most = self.held = self.subscriber_seconds = 0
         self.server, self.standby = Server("soak0"), None
         self.host = self.server.host
@@ -174,7 +175,7 @@ class Soak:
                 for command, (times, more) in ((f"VACUUM {table}", (FILES[0], FILES[1] + FILES_HELD * self.held)), (f"VACUUM FULL {table}", FILES_FULL)):
                     conn.execute(command)
                     size, = conn.execute(f"SELECT pg_table_size('{table}')").fetchone()
-                    self.check(size < times * bytes_ + more, f"{size} bytes on disk after {command}, {bytes_} of values, {self.held} of WAL beside the oldest snapshot")
+                    self.check(size < times * bytes_ + more, f"{size} bytes on disk after {command}, {bytes_} of values, {self.held} of WAL before VACUUM")
 
     def subscribe(self, subscriber):
         with subscriber.connect() as conn:

@@ -109,8 +109,8 @@ class Worker(threading.Thread):
         try:
             if not self.conn.closed and not self.conn.broken:
                 self.conn.execute("ROLLBACK")
-        except psycopg.Error:
-            pass
+        except psycopg.Error:       # it can be cancelled, too
+            self.conn.close()
 
     def finish(self):
         pass
@@ -377,20 +377,23 @@ class Keeper(Worker):
 
 
 class Watcher(Worker):
-    """How much WAL is written, at most, while VACUUM has to leave what somebody's snapshot may see?"""
-
-    def set_up(self, conn):
-        self.seen = []      # the next xid and the WAL's end, now and then
+    """How much WAL is written, at most, before a VACUUM removes what nobody's snapshot sees any more?"""
 
     def work(self):
         next_, oldest, end = self.conn.execute("""SELECT next, next - coalesce(max(age(x)), 0), pg_current_wal_insert_lsn() - '0/0'
             FROM (SELECT backend_xmin FROM pg_stat_activity WHERE pid <> pg_backend_pid()
                   UNION ALL SELECT backend_xmin FROM pg_stat_replication UNION ALL SELECT xmin FROM pg_replication_slots) x(x),
                  CAST(pg_snapshot_xmax(pg_current_snapshot())::text AS bigint) next GROUP BY next""").fetchone()
-        self.seen.append((next_, end))
-        while len(self.seen) > 1 and self.seen[1][0] <= oldest:
-            self.seen.pop(0)
-        self.soak.held = max(self.soak.held, int(end - self.seen[0][1]))
+        files = self.conn.execute("""SELECT pg_relation_filenode(reltoastrelid), pg_stat_get_vacuum_count(reltoastrelid) + pg_stat_get_autovacuum_count(reltoastrelid)
+            FROM pg_class WHERE relname = ANY (%s) AND relkind = 'r'""", [[*TABLES, "hot"]]).fetchall()
+        for file, vacuums in files:
+            before, seen = self.soak.vacuums.get(file, (0, []))
+            # one has ended: what the last look before it found seen by nobody is gone
+            while vacuums > before and len(seen) > 1 and seen[1][0] <= seen[-1][1]:
+                seen.pop(0)
+            seen.append((next_, oldest, end))
+            self.soak.vacuums[file] = vacuums, seen
+            self.soak.held = max(self.soak.held, int(end - seen[0][2]))
         self.sleep(0.1)
 
 
