@@ -350,6 +350,13 @@ run_coverage() {
     return $status
 }
 
+# Tests that applications bring with them, of Python's and Go's registries.
+part_suites() {
+    need python3-venv
+    # shellcheck disable=SC2046
+    "$root/test/suites/run" $(tests_of suites)
+}
+
 # With Debezium, of a Maven repository.
 part_debezium() {
     need default-jdk-headless maven
@@ -414,6 +421,7 @@ all_tests_of() {
         tap) files_in test/t .sh ;;
         model) files_in test/model .py && files_in test/model .sh ;;
         append) printf '%s\n' checker sabotage pretended heap mixed serializable kills promotion subscriber ;;
+        suites) "$root/test/suites/run" --list ;;
         soak | stops) files_in "test/$1" .sh ;;
     esac | grep -vxE "$(not_when_tiny "$1")"
 }
