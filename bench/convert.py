@@ -174,7 +174,7 @@ class Background:
 
 
 def latencies(scripts, seconds, stopped):
-    """Microseconds of each transaction, by script; those that ended before 'stopped' says."""
+    """Microseconds of each transaction, by script: those that ended before 'stopped' says, or else the first."""
     prefix = os.path.join(os.environ["PGS_TMP"], "latencies")
     arguments = [argument for script in scripts for argument in ("-f", script)]
     run_pgbench("postgres", {}, *arguments, "-T", seconds, "-M", "prepared", "-l", f"--log-prefix={prefix}")
@@ -183,7 +183,7 @@ def latencies(scripts, seconds, stopped):
     for path in glob.glob(f"{prefix}.*"):
         with open(path) as f:
             for _, _, us, script, s, rest in (line.split() for line in f):
-                if until is None or int(s) + int(rest) / 1e6 <= until:
+                if until is None or int(s) + int(rest) / 1e6 <= until or int(script) not in found:
                     found.setdefault(int(script), []).append(int(us))
         os.remove(path)
     return found
