@@ -233,6 +233,7 @@ part_quick() { side_by_side lint_rules part_unit part_regress part_contrib part_
 part_tap() {
     # shellcheck disable=SC2046
     set -- $(tests_of tap)
+    case " $* " in *failing_memory*) need python3-psycopg ;; esac
     case " $* " in *upgrade*) old_server "$PG_MAJOR" "$T/old" ;; esac
     scripts t "$@"
 }
