@@ -88,3 +88,29 @@ t' "damaged documents are changed, or not, and the server goes on"
 is "$(sql -c "SELECT count(*), outcome FROM (SELECT regexp_replace(outcome, '[0-9]+ does', 'N does') FROM outcomes) o(outcome)
     WHERE outcome !~ '^(PS001|XX001 value (N )?does not have the structure of its type|22)' GROUP BY 2 ORDER BY 2" 2>&1 || true)" '' "no other errors"
 sql -c "SELECT '# ' || count(*) || ' ' || regexp_replace(outcome, '[0-9]+ does', 'N does') FROM outcomes GROUP BY regexp_replace(outcome, '[0-9]+ does', 'N does') ORDER BY count(*) DESC LIMIT 6"
+
+# A numeric says how long it is.  Core takes the number of its digits from that, and crashes if they
+# are fewer than none.  That of "a" has ten bytes, from byte 36 on, and then a header of two; without
+# its highest bit it is one of four.
+sql <<'SQL'
+CREATE TABLE numbers (size int, header int, doc jsonb) USING sliced;
+INSERT INTO numbers SELECT size, header, document(with_word(with_word(bytes(doc), 36, size * 4), 40, header))
+    FROM (SELECT jsonb_build_object('a', 1.5, 'id', 7, 'list', jsonb_agg(md5(i::text))) AS doc FROM generate_series(1, 300) i) d,
+        generate_series(0, 12) size, unnest(ARRAY[98432, 0]) header;
+-- an external value, by its first byte
+INSERT INTO numbers SELECT -1, header, document(set_byte(bytes(doc), 36, 1)) FROM numbers WHERE size = 10;
+CREATE FUNCTION attempt(look text, size int, header int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SELECT %s FROM numbers WHERE size = %s AND header = %s', look, size, header);
+    RETURN 'fine';
+EXCEPTION WHEN data_corrupted THEN
+    RETURN 'corrupted';
+END $$;
+CREATE TABLE looks (look text);
+INSERT INTO looks VALUES ($$jsonb_hash(doc->'a')$$), ($$hash_numeric((doc->'a')::numeric)$$), ($$doc->>'a'$$), ($$jsonb_hash(jsonb_build_object('b', doc->'a'))$$);
+SQL
+is "$(sql -c "SELECT header > 0, string_agg(DISTINCT sizes, ' or ') FROM (SELECT header, look, string_agg(size::text, ' ' ORDER BY size) AS sizes
+    FROM numbers, looks WHERE attempt(look, size, header) = 'fine' GROUP BY 1, 2) l GROUP BY 1 ORDER BY 1" 2>&1 || true)" \
+    'f|8 9 10
+t|6 7 8 9 10' "numerics of impossible lengths"
+server_stop documents

@@ -35,11 +35,27 @@ sliced_container_is_sound(const char *container, uint32 len)
 	return true;
 }
 
+/* In the first two bytes of a numeric: they hold its scale and its weight as well. */
+#define NUMERIC_IS_SHORT	0x8000
+
+/*
+ * Core takes the number of digits from the length.  A length below that of the headers
+ * would make it negative.
+ */
 bool
 sliced_numeric_is_sound(const char *numeric, uint32 len)
 {
-	return len >= VARHDRSZ + sizeof(uint16) && !VARATT_IS_EXTERNAL(numeric) &&
-		VARSIZE_ANY(numeric) <= len && VARSIZE_ANY_EXHDR(numeric) >= sizeof(uint16);
+	uint32		size;
+	uint32		headers;
+	uint16		first;
+
+	if (len < VARHDRSZ + sizeof(first) || VARATT_IS_EXTERNAL(numeric))
+		return false;
+	size = VARSIZE_ANY(numeric);
+	headers = VARATT_IS_SHORT(numeric) ? VARHDRSZ_SHORT : VARHDRSZ;
+	memcpy(&first, numeric + headers, sizeof(first));
+	headers += (first & NUMERIC_IS_SHORT) != 0 ? sizeof(uint16) : sizeof(uint16) + sizeof(int16);
+	return size >= headers && size <= len;
 }
 
 static bool

@@ -68,8 +68,8 @@ extern bool sliced_container_is_sound(const char *container, uint32 len);
 extern bool sliced_jsonb_is_sound(const Jsonb *jsonb);
 
 /*
- * A numeric has a length of its own, which core trusts.  True if it fits in 'len'
- * bytes.
+ * A numeric has a length of its own, which core trusts.  True if that is possible,
+ * and at most 'len'.
  */
 extern bool sliced_numeric_is_sound(const char *numeric, uint32 len);
 
