@@ -19,7 +19,8 @@ static char *new_value;
 static uint32 new_len;
 static uint32 unchanged;		/* bytes of the new value that were copied in long runs */
 static uint32 run_len;			/* of the last one */
-static uint32 unreadable_from;
+static uint32 reads;
+static uint32 readable;			/* so many reads succeed */
 
 static uint64 random_state;
 
@@ -67,7 +68,7 @@ make_old(void (*fill) (char *to, uint32 len), uint32 len)
 	new_value = realloc(new_value, 4 * len + 100000);
 	old_len = len;
 	new_len = unchanged = run_len = 0;
-	unreadable_from = len;
+	readable = PG_UINT32_MAX;
 	fill(old_value, len);
 }
 
@@ -102,7 +103,7 @@ static bool
 read_old(void *arg, uint32 start, uint32 end, char *dest)
 {
 	check(start < end && end <= old_len && end - start <= SLICED_COMPARE_STEP);
-	if (end > unreadable_from)
+	if (reads++ == readable)
 		return false;
 	memcpy(dest, old_value + start, end - start);
 	return true;
@@ -120,6 +121,7 @@ look(bool in_memory)
 	uint32		shared = 0;
 	uint64		budget;
 
+	reads = 0;
 	sliced_common_runs_find(&found, &old, new, new_len, true);
 	for (int i = 0; i < found.nruns; i++)
 	{
@@ -301,13 +303,39 @@ ends(void)
 	}
 }
 
+/* The runs found before a read failed are right, whichever read it was. */
+static void
+fail_each_read(void)
+{
+	uint32		n;
+
+	look(false);
+	n = reads;
+	for (readable = 0; readable < n; readable++)
+		look(false);
+	readable = PG_UINT32_MAX;
+}
+
 static void
 damage(void)
 {
-	make_old(fill_noise, MB);
-	edit(10, 5, 7);
-	for (unreadable_from = 0; unreadable_from < MB; unreadable_from += 50000)
-		look(false);
+	const uint32 len = 600000;
+
+	for (int c = 0; c < lengthof(contents); c++)
+	{
+		make_old(contents[c], len);
+		edit(10, 5, 7);
+		fail_each_read();
+
+		/* far away: only samples find these */
+		make_old(contents[c], len);
+		add(fill_noise, 50000);
+		copy(len / 2, len / 4);
+		add(fill_noise, 1000);
+		copy(len / 4 * 3 + 5000, 100000);
+		add(fill_noise, 1000);
+		fail_each_read();
+	}
 }
 
 /* ---- contents that are meant to take long ---- */
