@@ -107,8 +107,7 @@ sliced_writer_length(SlicedWriter *w, Oid valueid)
 void
 sliced_writer_stay_near(SlicedWriter *w, BlockNumber block)
 {
-	if (block != w->batch.near)
-		sliced_writer_flush(w);
+	sliced_writer_flush(w);
 	w->batch.near = block;
 }
 

@@ -558,3 +558,8 @@ CREATE TABLE cut (id int, v text);
 INSERT INTO cut VALUES (1, repeat(U&'a\+01f600\20ac\00e9', 5000)), (2, repeat(U&'\00e9\+01f600', 5000)), (3, repeat(U&'\20acx', 5000) || U&'\+01f600');
 SELECT id, i, j, substr(v, i, j), substring(v FROM 5000 + i FOR j), right(left(v, i + 70), j), substr(v, length(v) - j, i)
     FROM cut, generate_series(1, 5) i, generate_series(0, 4) j ORDER BY 1, 2, 3;
+
+-- concat() of one argument, of an array of them, and of what is stored last
+UPDATE t SET a = concat(a), b = concat(VARIADIC ARRAY[b, 'array']) WHERE id % 2 = 0;
+UPDATE t SET a = concat('first', a), b = concat(NULL::text, b) WHERE id % 3 = 0;
+SELECT * FROM sum_up('t');

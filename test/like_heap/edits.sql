@@ -154,3 +154,16 @@ DO $$ BEGIN FOR i IN 1 .. 9 LOOP UPDATE grown SET t = t || dense(id * id * id * 
 SELECT * FROM sum_up('grown');
 UPDATE grown SET t = overlay(t PLACING '' FROM 4990 FOR 975);
 SELECT * FROM sum_up('grown');
+
+-- no subscript where there must be one: that is said before the new value is looked at
+CREATE TABLE nowhere (n int, i int[], j jsonb);
+INSERT INTO nowhere SELECT 0, array_agg(k), jsonb_agg(k) FROM generate_series(1, 9000) k;
+UPDATE nowhere SET i[NULL] = 1 / n;
+UPDATE nowhere SET i[NULL:2] = ARRAY[1 / n];
+UPDATE nowhere SET i[2:NULL] = ARRAY[1 / n];
+UPDATE nowhere SET i[:2] = ARRAY[1 / n];
+UPDATE nowhere SET i[8999:] = ARRAY[n + 1, n + 2];
+UPDATE nowhere SET i[:2] = ARRAY[n + 3, n + 4] RETURNING i[:3], i[8998:], i[NULL], i[NULL:3];
+UPDATE nowhere SET j[NULL] = to_jsonb(1 / n);
+UPDATE nowhere SET j[0] = to_jsonb(n + 5) RETURNING j[0], j[NULL];
+SELECT * FROM sum_up('nowhere');

@@ -117,3 +117,30 @@ CALL changes(60);
 SELECT * FROM sum_up('t');
 DELETE FROM t;
 SELECT * FROM sum_up('t');
+
+-- a long container takes the place of another value: of a short one, or one that is much longer or shorter
+CREATE TABLE placed (id int, d jsonb);
+INSERT INTO placed SELECT i, jsonb_build_object('n', 1, 'few', jsonb_agg(k) FILTER (WHERE k <= 900), 'many', jsonb_agg(k * 7), 's', 'text') FROM generate_series(1, 4) i, generate_series(1, 9000) k GROUP BY i;
+CREATE FUNCTION some_numbers(n int, first int) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$ SELECT jsonb_agg(k * 7) FROM generate_series(first, first + n) k $$;
+UPDATE placed SET d = CASE id WHEN 1 THEN jsonb_set(d, '{n}', some_numbers(900, 1)) WHEN 2 THEN jsonb_set(d, '{few}', some_numbers(9000, 3))
+    WHEN 3 THEN jsonb_set(d, '{many}', some_numbers(900, 5)) ELSE jsonb_set(d, '{many}', some_numbers(9000, 2)) END;
+UPDATE placed SET d = d || jsonb_build_object('s', some_numbers(900, id), 'many', some_numbers(9000, id));
+SELECT * FROM sum_up('placed');
+
+-- a document that is but one long string
+CREATE TABLE strings (d jsonb);
+INSERT INTO strings SELECT to_jsonb(dense(40000, 1) || plain(40000, 2));
+UPDATE strings SET d = to_jsonb(overlay(d #>> '{}' PLACING 'in the middle' FROM 30000));
+UPDATE strings SET d = d || '["and one more"]';
+SELECT * FROM sum_up('strings');
+
+-- more functions read documents, each while the one that has called it does, than documents are kept for
+CREATE TABLE nested (id int, d jsonb);
+INSERT INTO nested SELECT i, jsonb_build_object('a', 'begin ' || i, 'm', dense(9000, i), 'z', 'end ' || i) FROM generate_series(1, 40) i;
+CREATE FUNCTION descend(n int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE result text;
+BEGIN
+    SELECT (d->>'a') || CASE WHEN n < 40 THEN descend(n + 1) ELSE '' END || (d->>'z') || left(d->>'m', 2) INTO result FROM nested WHERE id = n;
+    RETURN result;
+END $$;
+SELECT md5(descend(1)), descend(38);

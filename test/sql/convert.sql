@@ -138,6 +138,29 @@ CALL sliced.convert('small');
 CALL sliced.convert('small');
 SELECT DISTINCT id, v = repeat('short ' || id, 600) AS same, rows > 0 AS outside FROM small, sliced.inspect(v) ORDER BY id;
 SELECT * FROM sliced.verify('small');
+-- documents whose long values compress with zstd, and not with lz4; and documents without long values
+CREATE TABLE parts (id int, doc jsonb) USING sliced WITH (autovacuum_enabled = off);
+SET sliced.compression = lz4;
+INSERT INTO parts SELECT i, jsonb_build_object('n', i, 'a', noise(70000, i), 'b', noise(50000, i + 1)) FROM generate_series(1, 2) i;
+INSERT INTO parts SELECT 3, jsonb_agg(k) FROM generate_series(1, 9000) k;
+CREATE TABLE parts_same USING heap AS TABLE parts;
+CALL sliced.convert('parts');
+SET sliced.compression = zstd;
+CALL sliced.convert('parts');
+CALL sliced.convert('parts');
+SELECT id, p.doc = s.doc AS same, string_agg(DISTINCT codec, ' ' ORDER BY codec) FROM parts p JOIN parts_same s USING (id), sliced.inspect(p.doc) GROUP BY 1, 2 ORDER BY 1;
+-- what heap has compressed is as new, even in one slice, unless it has grown
+CREATE TABLE packed (id int, v text COMPRESSION pglz) USING heap;
+INSERT INTO packed SELECT i, words(8000, i) FROM generate_series(1, 2) i;
+CREATE TABLE unpacked (LIKE packed INCLUDING COMPRESSION) USING sliced WITH (autovacuum_enabled = off);
+INSERT INTO unpacked TABLE packed;
+SELECT id, count(*) FROM unpacked, sliced.inspect(v) GROUP BY 1 ORDER BY 1;
+CALL sliced.convert('unpacked');
+UPDATE unpacked SET v = v || 'and more' WHERE id = 2;
+CALL sliced.convert('unpacked');
+CALL sliced.convert('unpacked');
+SELECT u.id, u.v = p.v || CASE u.id WHEN 2 THEN 'and more' ELSE '' END AS same FROM unpacked u JOIN packed p USING (id) ORDER BY 1;
+RESET sliced.compression;
 -- rows that only core can store
 SELECT format('CREATE TABLE wide (%s) USING heap', string_agg('c' || i || ' text', ', ')) FROM generate_series(1, 350) i \gexec
 SELECT format('INSERT INTO wide SELECT %s', string_agg('noise(300, ' || i || ')', ', ')) FROM generate_series(1, 350) i \gexec

@@ -88,6 +88,23 @@ SELECT id, p.v = i.v AND p.w = i.v AS same, octet_length(i.v) AS bytes, pg_colum
     (SELECT string_agg(DISTINCT codec, ', ') FROM sliced.inspect(p.w)) AS w
     FROM pushed p JOIN inside i USING (id) ORDER BY id;
 
+-- a pointer leads to the beginning of a value that has grown since: the rest is not taken
+CREATE TABLE grows (v text) USING sliced;
+ALTER TABLE grows ALTER v SET STORAGE external;
+CREATE TABLE earlier (v text) USING sliced;
+ALTER TABLE earlier ALTER v SET STORAGE external;
+INSERT INTO grows SELECT words(100000, 1, :'ascii');
+CREATE FUNCTION keep_earlier() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE before text;
+BEGIN
+    SELECT v INTO before FROM grows;
+    UPDATE grows SET v = v || repeat('longer', 1000);
+    INSERT INTO earlier VALUES (before);
+END $$;
+SELECT keep_earlier();
+SELECT e.v = left(g.v, 100000) AS same, length(e.v), length(g.v) FROM earlier e, grows g;
+SELECT * FROM sliced.verify('earlier');
+
 -- documents that are to be cut are not taken from heap
 CREATE TABLE documents (id int, v jsonb COMPRESSION lz4) USING heap;
 INSERT INTO documents SELECT n, jsonb_build_object('a', words(n, n, :'ascii'), 'b', words(n / 3, n, :'letters'), 'c', n)
