@@ -141,8 +141,8 @@ SELECT * FROM sliced.verify('small');
 -- documents whose long values compress with zstd, and not with lz4; and documents without long values
 CREATE TABLE parts (id int, doc jsonb) USING sliced WITH (autovacuum_enabled = off);
 SET sliced.compression = lz4;
-INSERT INTO parts SELECT i, jsonb_build_object('n', i, 'a', noise(70000, i), 'b', noise(50000, i + 1)) FROM generate_series(1, 2) i;
-INSERT INTO parts SELECT 3, jsonb_agg(k) FROM generate_series(1, 9000) k;
+INSERT INTO parts SELECT i, jsonb_build_object('n', i, 'a', noise(20000, i), 'b', noise(9000, i + 1)) FROM generate_series(1, 2) i;
+INSERT INTO parts SELECT 3, jsonb_agg(k) FROM generate_series(1, 2000) k;
 CREATE TABLE parts_same USING heap AS TABLE parts;
 CALL sliced.convert('parts');
 SET sliced.compression = zstd;
@@ -151,10 +151,9 @@ CALL sliced.convert('parts');
 SELECT id, p.doc = s.doc AS same, string_agg(DISTINCT codec, ' ' ORDER BY codec) FROM parts p JOIN parts_same s USING (id), sliced.inspect(p.doc) GROUP BY 1, 2 ORDER BY 1;
 -- what heap has compressed is as new, even in one slice, unless it has grown
 CREATE TABLE packed (id int, v text COMPRESSION pglz) USING heap;
-INSERT INTO packed SELECT i, words(8000, i) FROM generate_series(1, 2) i;
+INSERT INTO packed SELECT i, words(4000, i) FROM generate_series(1, 2) i;
 CREATE TABLE unpacked (LIKE packed INCLUDING COMPRESSION) USING sliced WITH (autovacuum_enabled = off);
 INSERT INTO unpacked TABLE packed;
-SELECT id, count(*) FROM unpacked, sliced.inspect(v) GROUP BY 1 ORDER BY 1;
 CALL sliced.convert('unpacked');
 UPDATE unpacked SET v = v || 'and more' WHERE id = 2;
 CALL sliced.convert('unpacked');
