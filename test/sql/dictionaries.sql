@@ -179,7 +179,8 @@ SELECT * FROM sliced.verify('later');
 DROP TABLE later;
 
 -- rows shorter than core's limit have values outside only where there is a dictionary
-CREATE TABLE short (id int, doc text) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
+CREATE TABLE short (gone text, id int, doc text) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
+ALTER TABLE short DROP gone;
 INSERT INTO short SELECT i, left(document(i)::text, 1500) FROM generate_series(1, 2000) i;
 SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'short'::regclass;
 SELECT dictionary IS NOT NULL AS made, stored_with < 0.75 * stored_without AS saves FROM sliced.train('short');
@@ -254,6 +255,10 @@ ALTER TABLE useless ADD n int DEFAULT random();
 SELECT count(*), count(dictionary) AS dictionaries FROM sliced_functions.table_dictionaries('useless');
 ANALYZE useless;
 SELECT count(*), count(dictionary) AS dictionaries FROM sliced_functions.table_dictionaries('useless');
+-- nor does a table that is written anew when its column has been told to do without
+SELECT sliced.alter_column('useless', 'doc', NULL);
+VACUUM FULL useless;
+SELECT count(*) FROM sliced_functions.table_dictionaries('useless');
 DROP TABLE useless;
 -- without a dictionary from now on, and none in the file
 INSERT INTO secrets SELECT i, document(i) FROM generate_series(1, 2000) i;
