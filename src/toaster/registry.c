@@ -104,7 +104,7 @@ by_type_and_name(const ListCell *a, const ListCell *b)
 	int			order = x->type < y->type ? -1 : x->type > y->type ? 1 :
 		strcmp(NameStr(x->name), NameStr(y->name));
 
-	return order != 0 ? order : x->function < y->function ? -1 : 1;
+	return order != 0 ? order : (x->function > y->function) - (x->function < y->function);
 }
 
 /*
