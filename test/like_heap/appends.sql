@@ -563,3 +563,20 @@ SELECT id, i, j, substr(v, i, j), substring(v FROM 5000 + i FOR j), right(left(v
 UPDATE t SET a = concat(a), b = concat(VARIADIC ARRAY[b, 'array']) WHERE id % 2 = 0;
 UPDATE t SET a = concat('first', a), b = concat(NULL::text, b) WHERE id % 3 = 0;
 SELECT * FROM sum_up('t');
+
+-- a variable has the new value, which is stored more than once, and changed again
+CREATE TABLE again (a text, b text);
+INSERT INTO again SELECT dense(20000, 1), dense(9000, 2);
+CREATE FUNCTION store_again() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE x text;
+BEGIN
+    SELECT a || 'kept' INTO x FROM again;
+    UPDATE again SET a = x;
+    UPDATE again SET a = x;
+    UPDATE again SET b = x;
+    UPDATE again SET a = x || '?';
+    RETURN md5(x) || right(x, 6);
+END $$;
+SELECT store_again();
+SELECT right(a, 7), right(b, 7) FROM again;
+SELECT * FROM sum_up('again');
