@@ -73,20 +73,22 @@ copy_relation(Relation copy, Form_pg_class entry, Relation of, const RelFileLoca
 void
 sliced_toast_file_enter(const SlicedToastFile *file)
 {
+	Relation	of_core;
+
 	Assert(entered.of_core == NULL);
 	/*
 	 * without a lock: its file is not read, and a session that has locked it may wait
 	 * for us
 	 */
-	entered.of_core = RelationIdGetRelation(PgDatabaseToastTable);
+	of_core = RelationIdGetRelation(PgDatabaseToastTable);
 	entered.index_of_core = RelationIdGetRelation(PgDatabaseToastIndex);
-	if (entered.of_core == NULL || entered.index_of_core == NULL)
+	if (of_core == NULL || entered.index_of_core == NULL)
 		elog(ERROR, "could not open relation with OID %u", PgDatabaseToastTable);
 	if (entered.mcxt == NULL)
 		entered.mcxt = AllocSetContextCreate(TopMemoryContext, "sliced toast file",
 											 ALLOCSET_SMALL_SIZES);
 
-	copy_relation(&entered.table, &entered.table_entry, entered.of_core, &file->table);
+	copy_relation(&entered.table, &entered.table_entry, of_core, &file->table);
 	entered.table.rd_id = file->toastrelid;
 
 	/* rows to read stay as long as rows of catalogs do: see decode/retention.c */
@@ -101,6 +103,8 @@ sliced_toast_file_enter(const SlicedToastFile *file)
 		index_getprocinfo(entered.index_of_core, i, BTORDER_PROC);
 	copy_relation(&entered.index, &entered.index_entry, entered.index_of_core, &file->index);
 	entered.index.rd_indexcxt = entered.mcxt;
+	/* not before all of that has succeeded: from now on it is our file that is opened */
+	entered.of_core = of_core;
 }
 
 void
