@@ -77,6 +77,33 @@ SET ROLE advise_other;
 SELECT count(*) > 0 AS advised FROM sliced.advise('docs');
 RESET ROLE;
 
+-- statements, where pg_stat_statements shows them: whose columns they use, and for how long
+BEGIN;
+CREATE SCHEMA shown;
+CREATE TABLE shown.rows (query text, total_exec_time float8);
+CREATE VIEW shown.pg_stat_statements AS SELECT query, total_exec_time, 1 AS calls, 0 AS wal_bytes, current_user::regrole AS userid, d.oid AS dbid
+    FROM shown.rows, pg_database d WHERE datname = current_database();
+INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion) VALUES (1, 'pg_stat_statements', 10, 'shown'::regnamespace, false, '1');
+CREATE FUNCTION no_arguments() RETURNS jsonb LANGUAGE sql AS 'SELECT NULL::jsonb';
+CREATE TABLE two AS SELECT id, "Odd ""doc'" AS a, "Odd ""doc'" AS b FROM docs;
+CREATE MATERIALIZED VIEW made AS TABLE two;
+INSERT INTO shown.rows VALUES
+    ('UPDATE two SET a = a - ''x'', b = b - ''x'' WHERE a->>''x'' = ''1''', 9000),
+    ('UPDATE two SET a = no_arguments()', 1),
+    ('SELECT a->>''x'' FROM made', 36000000),
+    ('SELECT b->>''x'' FROM made', 10000),
+    (format('SELECT substr(chunk_data, 1, 1) FROM %s', (SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'two')), 1);
+SELECT t, col, substring(advice FROM '^[^;]*') AS advice FROM unnest('{made,two}'::text[]) t, sliced.advise(t::regclass) WHERE topic = 'parts' ORDER BY t, col;
+-- without the statements there is other advice, unless what fails is the query itself
+CREATE FUNCTION fail(state text) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE 'no statements' USING ERRCODE = state; END $$;
+ALTER VIEW shown.pg_stat_statements RENAME TO statements;
+CREATE VIEW shown.pg_stat_statements AS SELECT * FROM shown.statements WHERE fail('io_error');
+SELECT count(*) > 0 AS advised FROM sliced.advise('two');
+CREATE OR REPLACE VIEW shown.pg_stat_statements AS SELECT * FROM shown.statements WHERE fail('admin_shutdown');
+\set VERBOSITY terse
+SELECT count(*) > 0 AS advised FROM sliced.advise('two');
+\set VERBOSITY default
+ROLLBACK;
 -- options that a column has stay in what advice says of it
 ALTER TABLE docs SET ACCESS METHOD sliced;
 SELECT sliced.alter_column('docs', 'Odd "doc''', 'toaster=plain, compression=none');

@@ -72,6 +72,10 @@ SELECT sum(length(ours.t)), sum(length(substr(ours.t, 40, 20))), count(ours.j->'
 RESET enable_seqscan;
 SELECT md5(t) = (SELECT md5(t) FROM theirs WHERE id = 33) FROM ours WHERE ctid = (SELECT ctid FROM ours WHERE id = 33);
 SELECT count(*), sum(length(t)) FROM ours TABLESAMPLE SYSTEM (100);
+CREATE TABLE whole (LIKE theirs) USING heap;
+INSERT INTO whole SELECT * FROM ours WHERE length(t) > 5000;
+SELECT count(*), sum(length(t)) FROM whole JOIN theirs USING (id, n, t, u, b, j);
+DROP TABLE whole;
 BEGIN;
 DECLARE c CURSOR FOR SELECT id, length(t) AS t, length(b) AS b FROM ours WHERE id = 25 FOR UPDATE;
 FETCH c;

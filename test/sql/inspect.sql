@@ -30,6 +30,8 @@ END $$;
 CREATE TRIGGER look BEFORE UPDATE ON seen FOR EACH ROW EXECUTE FUNCTION pg_temp.look();
 UPDATE seen SET v = v || 'last';
 DROP TRIGGER look ON seen;
+UPDATE seen SET v = n.v FROM (SELECT id, v || 'below' AS v FROM seen OFFSET 0) n,
+    LATERAL (SELECT sum(raw_bytes) AS bytes, count(object) AS objects FROM sliced.inspect(n.v)) i WHERE n.id = seen.id RETURNING i.bytes - octet_length(seen.v) AS bytes, i.objects;
 -- of other types
 SELECT raw_bytes, stored_bytes, codec FROM sliced.inspect('four'::cstring);
 SELECT raw_bytes, stored_bytes, codec FROM sliced.inspect(4::int8);
@@ -73,6 +75,8 @@ INSERT INTO seen SELECT i, repeat('v', 10000) FROM generate_series(1, 3) i;
 UPDATE seen SET v = v || busy(id) RETURNING id, (SELECT count(*) FROM sliced.verify('seen') WHERE id > 0) AS problems;
 UPDATE seen SET v = busy(id) RETURNING id, (SELECT count(*) FROM sliced.verify('seen') WHERE id > 0) AS problems;
 DELETE FROM seen WHERE busy(id) IS NOT NULL RETURNING id, (SELECT count(*) FROM sliced.verify('seen') WHERE id > 0) AS problems;
+-- a toast relation is no table of its own
+DO $$ BEGIN PERFORM sliced.verify(reltoastrelid) FROM pg_class WHERE oid = 'seen'::regclass; EXCEPTION WHEN wrong_object_type THEN RAISE NOTICE '%', regexp_replace(sqlerrm, '\d+', 'N'); END $$;
 -- no table is no table without damage
 SELECT * FROM sliced.verify(to_regclass('not_there'));
 -- how much was looked at, of a table and of partitions

@@ -94,6 +94,46 @@ on pub -c "ROLLBACK PREPARED 'removing'"
 files_go emptied
 drop_slot emptied
 
+# ---- many rows in one record ----
+
+slot copied
+on pub -c "COPY (SELECT i, dense(i % 3 * 3000 + 9, i), dense(4000, -i) FROM generate_series(1, 30) i) TO '$PGS_TMP/rows'"
+for t in heap sliced; do
+    on pub -c "CREATE TABLE of_many_$t (id int, v text, w text) USING $t" -c "COPY of_many_$t FROM '$PGS_TMP/rows'"
+done
+on pub -c "SELECT data FROM pg_logical_slot_get_changes('copied', NULL, NULL) WHERE data LIKE 'table%'" >"$PGS_TMP/decoded"
+is "$(sed -n 's/^table public.of_many_sliced//p' "$PGS_TMP/decoded")" "$(sed -n 's/^table public.of_many_heap//p' "$PGS_TMP/decoded")" "COPY"
+drop_slot copied
+
+# ---- a slot that skips changes, and one that is made while others write ----
+
+on pub -c 'CREATE TABLE o (id int PRIMARY KEY, v text) USING sliced' -c 'INSERT INTO o SELECT i, dense(9000, i) FROM generate_series(1, 3) i'
+slot skips
+on pub -c "UPDATE o SET v = v || 'a'" -c "SELECT FROM pg_replication_slot_advance('skips', pg_current_wal_insert_lsn())" -c "UPDATE o SET v = v || 'b' WHERE id = 1"
+is "$(on pub -c "SELECT count(*), count(*) FILTER (WHERE data ~ 'ab''$') FROM pg_logical_slot_get_changes('skips', NULL, NULL) WHERE data LIKE 'table%'")" '1|1' \
+    "changes behind those that were skipped"
+drop_slot skips
+
+waits_for() { until [ "$(on pub -c "SELECT count(*) > 0 FROM pg_locks WHERE NOT granted AND $1")" = t ]; do sleep 0.05; done; }
+on pub -c 'SELECT pg_advisory_lock(7)' -c 'SELECT pg_sleep(600)' >/dev/null 2>&1 &
+until holder=$(on pub -c "SELECT pid FROM pg_locks WHERE locktype = 'advisory'") && [ -n "$holder" ]; do sleep 0.05; done
+# it waits for one transaction, and then for another that has begun meanwhile
+on pub -c BEGIN -c "UPDATE o SET v = v || 'c' WHERE id = 1" -c "PREPARE TRANSACTION 'first'"
+slot made &
+made=$!
+waits_for "locktype = 'transactionid'"
+on pub -c "BEGIN; UPDATE o SET v = v || 'd' WHERE id = 2; SELECT pg_advisory_xact_lock(7); UPDATE o SET v = v || 'e' WHERE id = 2; COMMIT" >/dev/null &
+second=$!
+waits_for "locktype = 'advisory'"
+on pub -c "COMMIT PREPARED 'first'"
+waits_for "locktype = 'transactionid' AND transactionid IN (SELECT transactionid FROM pg_locks WHERE granted AND pid IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory'))"
+on pub -c "UPDATE o SET v = v || 'f' WHERE id = 3" -c "SELECT pg_terminate_backend($holder)" >/dev/null
+wait $second $made
+on pub -c "UPDATE o SET v = v || 'g' WHERE id = 2"
+is "$(on pub -c "SELECT string_agg(right(data, 5), ' ') FROM pg_logical_slot_get_changes('made', NULL, NULL) WHERE data LIKE 'table%'" | sed "s/[^ ]*\(..\)' */\1 /g")" X \
+    "changes of transactions that began after the slot could see them"
+drop_slot made
+
 # ---- an index that was replaced, unknown to VACUUM, leads to other rows ----
 
 on pub -c 'CREATE TABLE r (id int PRIMARY KEY, v text) USING sliced' -c 'INSERT INTO r SELECT 1, dense(5000, 1)'
@@ -303,9 +343,10 @@ on pub -c 'CREATE ROLE somebody' -c 'CREATE TABLE f (id int PRIMARY KEY, v text)
 slot forged
 on pub -c 'SET ROLE somebody' -c "SELECT pg_logical_emit_message(true, 'pg_sliced', convert_to(repeat('A', 40), 'UTF8'))" \
     -c "SELECT pg_logical_emit_message(true, 'pg_sliced', '')" -c "SELECT pg_logical_emit_message(false, 'pg_sliced', 'x')" >/dev/null
-on pub -c "BEGIN; SELECT pg_logical_emit_message(true, 'pg_sliced', convert_to(repeat('z', 400), 'UTF8')); UPDATE f SET v = v || 'x'; COMMIT" >/dev/null
+on pub -c "BEGIN; SELECT pg_logical_emit_message(true, 'pg_sliced', convert_to(repeat('z', 400), 'UTF8')); UPDATE f SET v = v || 'x';
+    SELECT pg_logical_emit_message(true, 'pg_sliced', 'short'), pg_logical_emit_message(true, 'pg_sliced2', convert_to(repeat('z', 400), 'UTF8')); COMMIT" >/dev/null
 is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'prefix: pg_sliced'), count(*) FILTER (WHERE data ~ 'UPDATE.*x''$')
-    FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" '4|1' "messages of others that look like ours go to the plugin"
+    FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" '6|1' "messages of others that look like ours go to the plugin"
 
 if [ $streams = t ]; then
     on pub -c "BEGIN; INSERT INTO f SELECT i, dense(2500, i) FROM generate_series(10, 2000) i;
@@ -330,7 +371,20 @@ on pub -c "BEGIN; CREATE TABLE large AS SELECT i, repeat('l', 300) FROM generate
     SELECT pg_logical_emit_message(true, 'pg_sliced', convert_to(repeat('z', 400), 'UTF8')); UPDATE f SET v = v || 'z'; COMMIT" >/dev/null
 is "$(on pub -c "SET logical_decoding_work_mem = '64kB'" -c "SELECT count(*) FILTER (WHERE data ~ 'UPDATE.*xyz''$'), count(*) FILTER (WHERE data ~ 'lll') FROM pg_logical_slot_get_changes('late', NULL, NULL)")" \
     '1|1000' "who has missed nothing joins in, whatever others say, and whatever is not in memory"
+# what a subtransaction has announced counts if it is committed
+for end in 'ROLLBACK TO s' 'RELEASE s'; do
+    on pub -c "SET sliced.logical_decoding = slices; BEGIN; SAVEPOINT s; UPDATE f SET v = v || '1' WHERE id = 1; $end;
+        SET LOCAL sliced.logical_decoding = auto; UPDATE f SET v = v || '2' WHERE id = 1; COMMIT"
+    on pub -c "SELECT substring(data FROM '.{3}''$') FROM pg_logical_slot_get_changes('late', NULL, NULL) WHERE data ~ 'UPDATE'" 2>&1
+done | sed 's/:.*//' >"$PGS_TMP/late"
+is "$(xargs <"$PGS_TMP/late")" X "in a subtransaction"
 drop_slot late
+if [ $streams = t ]; then
+    slot late
+    on pub -c "BEGIN; INSERT INTO f SELECT i, dense(2500, i) FROM generate_series(10, 2000) i; COMMIT" -c 'DELETE FROM f WHERE id > 1'
+    is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('late', NULL, NULL, 'stream-changes', '1') WHERE data ~ '^streaming change'" 2>&1)" X "while its first transaction is streamed"
+    drop_slot late
+fi
 server_stop pub
 server_start pub shared_preload_libraries=pg_sliced
 is "$(on pub -c "SELECT count(*) FILTER (WHERE data ~ 'UPDATE.*xy''$') FROM pg_logical_slot_get_changes('forged', NULL, NULL)")" 2 \
@@ -346,6 +400,18 @@ on pub -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = '
     -c "DELETE FROM $toast" -c "VACUUM $toast" -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass"
 is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('needs', NULL, NULL)" 2>&1 | sed -n 's/value [0-9]*/value N/; s/^ERROR: *//p')" \
     'replication slot "needs" needs value N of table "n", which cannot be read: the value is missing' "an error that says what it is about"
+drop_slot needs
+slot needs
+on pub -c 'INSERT INTO n SELECT dense(9000, 2)'
+file=$(on pub -c "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = 'n'::regclass")
+server_stop pub
+as_user mv "$PGDATA/$file" "$PGS_TMP/file"
+server_start pub
+is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('needs', NULL, NULL)" 2>&1 | sed -E 's/value [0-9]*/value N/; s/"base[^"]*"/FILE/')" X "or a file"
+server_stop pub
+as_user mv "$PGS_TMP/file" "$PGDATA/$file"
+server_start pub
+is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('needs', NULL, NULL) WHERE data ~ 'INSERT'")" 1 "once it is there again"
 drop_slot needs
 on pub -c 'DROP TABLE n'
 

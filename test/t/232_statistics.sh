@@ -115,6 +115,56 @@ server_start primary
 is "$(sql -c "$counts")" '0|90' 'is written later'
 sql -c "SELECT sliced.stat_reset('t')" -c 'SELECT count(md5(v)) FROM t' >/dev/null
 
+# one that is full of other databases' numbers, and has rows of none: there is room again when they are found to be gone
+server_stop primary
+as_user "$PGS_PYTHON" - "$PGDATA/pg_stat_tmp/pg_sliced.stat" <<'END'
+import struct, sys
+file = open(sys.argv[1], "r+b")
+magic, size, n = struct.unpack("III", file.read(12))
+file.seek(0)
+file.write(struct.pack("III", magic, size, 9000))
+for i in range(9000):
+    file.write(struct.pack("I", i and 1000000 + i) + bytes(size - 4))
+END
+server_start primary
+is "$(sql -c 'SELECT count(md5(v)) FROM t' -c 'SELECT count(*) FROM pg_class' -c 'SELECT count(md5(v)) FROM t' | sed 2d | xargs)" '30 30' 'no room for any numbers'
+is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '0|0 30 0|30' 'and room again'
+
+# neither can one be made, written in part, or put in the old one's place
+written=$PGDATA/pg_stat_tmp/pg_sliced.stat
+no_file() {
+    local before
+    before=$(as_user grep -c 'could not write file "pg_stat_tmp/pg_sliced.stat"' "$PGS_TMP/primary/log")
+    sql -c 'SELECT count(md5(v)) FROM t' >/dev/null
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        [ "$(as_user grep -c 'could not write file "pg_stat_tmp/pg_sliced.stat"' "$PGS_TMP/primary/log")" = "$before" ] || break
+        sleep 0.1
+    done
+    is "$(as_user tail -n +1 "$PGS_TMP/primary/log" | grep 'could not write file "pg_stat_tmp/pg_sliced.stat"' | tail -n 1 | sed 's/.*: //')" "$1" "$2"
+}
+as_user mkdir "$written.tmp"
+no_file 'Is a directory' 'a file that cannot be made'
+as_user rmdir "$written.tmp"
+as_user ln -s /dev/full "$written.tmp"
+sql <<SQL >/dev/null
+SELECT format('CREATE TABLE m%s (v text) USING sliced; INSERT INTO m%1\$s SELECT $value', i) FROM generate_series(1, 60) i
+\gexec
+SQL
+no_file 'No space left on device' 'one that is written in part'
+as_user rm -f "$written.tmp" "$written"
+as_user mkdir -p "$written/full"
+no_file 'Is a directory' 'one that cannot be put in its place'
+as_user rm -r "$written"
+sql -c 'SELECT count(md5(v)) FROM t' >/dev/null
+server_stop primary
+server_start primary
+is "$(sql -c "$counts")" '0|150' 'and one that can be'
+sql <<SQL
+SELECT format('DROP TABLE m%s', i) FROM generate_series(1, 60) i
+\gexec
+SQL
+sql -c "SELECT sliced.stat_reset('t')" -c 'SELECT count(md5(v)) FROM t' >/dev/null
+
 # a table that gets the OIDs of another one, which is gone, has nothing of its statistics
 oids="SELECT c.oid, c.reltoastrelid FROM pg_class c WHERE relname = 'gone'"
 of_gone="SELECT count(*) FROM sliced_functions.stat_counts() s JOIN pg_class c ON c.reltoastrelid = s.toastrelid WHERE relname = 'gone'"

@@ -120,6 +120,12 @@ for table in $tables; do
     is "$(topics "$table" | grep -c "$last")" 0 "$table: that is done"
 done
 
+is "$(sql -c 'SET sliced.zstd_level = 1' -c "CREATE TABLE thorough AS
+    SELECT string_agg('word' || i * j * 7919 % 997 || ' ' || left(md5((j % 50)::text), i * j % 9), '') AS t
+    FROM generate_series(1, 30) i, generate_series(1, 4000) j GROUP BY i" \
+    -c "SELECT substring(advice FROM '^zstd of level 9 '), substring(sql FROM 'compression=[^'']*') FROM sliced.advise('thorough') WHERE topic = 'storage'")" \
+    'zstd of level 9 |compression=zstd, level=9' "a level above the usual one is named"
+
 # ---- statements ----
 if $has_statements; then
     sql >/dev/null <<'END'
