@@ -134,24 +134,26 @@ is "$(sql -c "$counts" -c 'SELECT count(md5(v)) FROM t' -c "$counts" | xargs)" '
 written=$PGDATA/pg_stat_tmp/pg_sliced.stat
 no_file() {
     local before
-    before=$(as_user grep -c 'could not write file "pg_stat_tmp/pg_sliced.stat"' "$PGS_TMP/primary/log")
+    before=$(reports | wc -l)
     sql -c 'SELECT count(md5(v)) FROM t' >/dev/null
     for _ in 1 2 3 4 5 6 7 8 9 10; do
-        [ "$(as_user grep -c 'could not write file "pg_stat_tmp/pg_sliced.stat"' "$PGS_TMP/primary/log")" = "$before" ] || break
+        [ "$(reports | wc -l)" = "$before" ] || break
         sleep 0.1
     done
-    is "$(as_user tail -n +1 "$PGS_TMP/primary/log" | grep 'could not write file "pg_stat_tmp/pg_sliced.stat"' | tail -n 1 | sed 's/.*: //')" "$1" "$2"
+    is "$(reports | tail -n +$((before + 1)) | sed 's/.*: //')" "$1" "$2"
 }
+reports() { as_user grep 'could not write file "pg_stat_tmp/pg_sliced.stat"' "$PGS_TMP/primary/log" || true; }
 as_user mkdir "$written.tmp"
 no_file 'Is a directory' 'a file that cannot be made'
 as_user rmdir "$written.tmp"
-as_user ln -s /dev/full "$written.tmp"
-sql <<SQL >/dev/null
-SELECT format('CREATE TABLE m%s (v text) USING sliced; INSERT INTO m%1\$s SELECT $value', i) FROM generate_series(1, 60) i
+sql <<'SQL'
+SELECT format('CREATE TABLE m%s (v text) USING sliced; INSERT INTO m%1$s SELECT string_agg(md5(i::text), '''') FROM generate_series(1, 200) i', i)
+FROM generate_series(1, 60) i
 \gexec
 SQL
+as_user ln -s /dev/full "$written.tmp"
 no_file 'No space left on device' 'one that is written in part'
-as_user rm -f "$written.tmp" "$written"
+as_user rm "$written"
 as_user mkdir -p "$written/full"
 no_file 'Is a directory' 'one that cannot be put in its place'
 as_user rm -r "$written"
@@ -159,7 +161,7 @@ sql -c 'SELECT count(md5(v)) FROM t' >/dev/null
 server_stop primary
 server_start primary
 is "$(sql -c "$counts")" '0|150' 'and one that can be'
-sql <<SQL
+sql <<'SQL'
 SELECT format('DROP TABLE m%s', i) FROM generate_series(1, 60) i
 \gexec
 SQL
