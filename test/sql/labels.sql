@@ -246,6 +246,15 @@ CREATE FUNCTION before_row() RETURNS trigger LANGUAGE c AS '$libdir/pg_sliced', 
 CREATE TRIGGER before_row BEFORE INSERT ON odd FOR EACH ROW EXECUTE FUNCTION before_row();
 INSERT INTO odd VALUES ('');
 
+-- labels of kept files beside ours are not ours, and a file may be gone
+INSERT INTO pg_seclabel SELECT am.oid, 'pg_am'::regclass, number, provider, format(label, d.oid) FROM pg_am am, pg_database d,
+    (VALUES (1, 'others', 'theirs'), (2, 'sliced_kept_files', 'no file'), (3, 'sliced_kept_files', '0/%s/1 3')) v (number, provider, label)
+    WHERE amname = 'sliced' AND datname = current_database();
+SELECT file, bytes FROM sliced.kept_files();
+SELECT sliced.remove_kept_files();
+SELECT objsubid, provider, label FROM pg_seclabel WHERE classoid = 'pg_am'::regclass ORDER BY 1;
+DELETE FROM pg_seclabel WHERE classoid = 'pg_am'::regclass;
+
 SET client_min_messages = warning;
 DROP SCHEMA labels CASCADE;
 DROP ROLE regress_labels;
