@@ -150,7 +150,7 @@ VARIABLES = FUNCTION % """
 # A unique index that finds a conflict only when the row is there already.
 LATE_CONFLICT = CHANGED + (
     "CREATE SEQUENCE calls",
-    """CREATE FUNCTION late(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+    """CREATE FUNCTION late(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE SET search_path FROM CURRENT AS $$ BEGIN
         IF i = 1000 AND nextval('calls') % 4 = 2 THEN
             INSERT INTO t SELECT 1000, a, d FROM fixture WHERE id = 1;
         END IF;
