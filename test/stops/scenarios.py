@@ -288,6 +288,8 @@ SCENARIOS = (
              setup=IDENTITY + SLOT, cleanup=DROP_SLOT, fresh=True, modes=(ALONE, SAVEPOINT)),
     Scenario("announced insert", ("INSERT INTO t SELECT id + 10, a, d, j, r, n FROM t",), before=ANNOUNCED),
     Scenario("announced update", ("UPDATE t SET a = a || 'x', n = n + 1, j = jsonb_set(j, '{k}', '7')",), setup=IDENTITY, before=ANNOUNCED),
+    # since 16 a tail has room only if rows are announced
+    change("announced, append to a tail", "a = a || 'x'", setup=ANNOUNCED + CHANGED, before=ANNOUNCED),
     Scenario("announced delete", ("DELETE FROM t WHERE id > 1",), setup=IDENTITY, before=ANNOUNCED),
     Scenario("files are kept", ("TRUNCATE t",), setup=CHANGED + SLOT, before=ANNOUNCED, cleanup=DROP_SLOT + REMOVE_FILES, **BY_ITSELF),
     Scenario("kept files go", REMOVE_FILES, setup=CHANGED + SLOT + ANNOUNCED + ("TRUNCATE t",) + DROP_SLOT,
