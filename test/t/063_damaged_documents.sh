@@ -99,6 +99,9 @@ INSERT INTO numbers SELECT size, header, document(with_word(with_word(bytes(doc)
         generate_series(0, 12) size, unnest(ARRAY[98432, 0]) header;
 -- an external value, by its first byte
 INSERT INTO numbers SELECT -1, header, document(set_byte(bytes(doc), 36, 1)) FROM numbers WHERE size = 10;
+-- compressed by pglz, from a single byte
+INSERT INTO numbers SELECT -2, header, document(set_byte(set_byte(with_word(with_word(bytes(doc), 36, 10 * 4 + 2), 40, 1), 44, 0), 45, 0))
+    FROM numbers WHERE size = 10;
 CREATE FUNCTION attempt(look text, size int, header int) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('SELECT %s FROM numbers WHERE size = %s AND header = %s', look, size, header);

@@ -40,7 +40,7 @@ sliced_container_is_sound(const char *container, uint32 len)
 
 /*
  * Core takes the number of digits from the length.  A length below that of the headers
- * would make it negative.
+ * would make it negative.  No document has numbers that are compressed, or elsewhere.
  */
 bool
 sliced_numeric_is_sound(const char *numeric, uint32 len)
@@ -49,7 +49,7 @@ sliced_numeric_is_sound(const char *numeric, uint32 len)
 	uint32		headers;
 	uint16		first;
 
-	if (len < VARHDRSZ + sizeof(first) || VARATT_IS_EXTERNAL(numeric))
+	if (len < VARHDRSZ + sizeof(first) || VARATT_IS_EXTERNAL(numeric) || VARATT_IS_COMPRESSED(numeric))
 		return false;
 	size = VARSIZE_ANY(numeric);
 	headers = VARATT_IS_SHORT(numeric) ? VARHDRSZ_SHORT : VARHDRSZ;
