@@ -322,7 +322,7 @@ advise_parts(Advice *a)
 		if (used.reads + used.changes == 0)
 			continue;
 		say(a, i + 1, "parts",
-			psprintf("statements have read parts of values %s and changed some %s, in %s%s; of %s of %s on average %s are outside their rows, where only the part would be read or written; most of the time: %s",
+			psprintf("parts of values have been read %s and changed %s, in %s%s; of %s of %s on average %s are outside their rows, where only the part would be read or written; most of the time: %s",
 					 sliced_pretty_times(used.reads), sliced_pretty_times(used.changes), sliced_pretty_time(used.ms),
 					 used.wal > 0 ? psprintf(" and with %s of WAL", sliced_pretty_bytes(used.wal)) : "",
 					 sliced_pretty_count(column->values, "value"),

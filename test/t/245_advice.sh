@@ -156,13 +156,13 @@ if $has_statements; then
 END
     sql -c $'SELECT substr(body,\t5, 5)\r\nFROM only_read' >/dev/null
     is "$(sql -c "SELECT col, substring(advice FROM '^[^,]*') FROM sliced.advise('asked') WHERE topic = 'parts' ORDER BY 1")" \
-        $'a|statements have read parts of values once and changed some once\ndoc|statements have read parts of values 3 times and changed some 3 times' "who reads or changes parts"
+        $'a|parts of values have been read once and changed once\ndoc|parts of values have been read 3 times and changed 3 times' "who reads or changes parts"
     is "$(sql -c "SELECT substring(advice FROM 'most of the time: (.{60})') FROM sliced.advise('asked') WHERE topic = 'parts' AND col = 'doc'")" \
         'UPDATE asked             SET doc = jsonb_set(doc, $1, to_jso' "the statement that took most time"
     is "$(sql -c "SELECT advice ~ ' (ms|s) and with [0-9.]+ [kMG]B of WAL;' FROM sliced.advise('asked') WHERE topic = 'parts' AND col = 'doc'")" \
         t "the WAL that changes took"
     is "$(sql -c "SELECT rel, col, substring(advice FROM '^[^,]*') FROM sliced.advise('below') WHERE topic = 'parts'")" \
-        'below1|doc|statements have read parts of values once and changed some once' "partitions, where statements name the table"
+        'below1|doc|parts of values have been read once and changed once' "partitions, where statements name the table"
     is "$(sql -c "SELECT advice ~ 'WAL', substring(advice FROM 'most of the time: (.*)') FROM sliced.advise('only_read') WHERE topic = 'parts'")" \
         'f|SELECT substr(body, $1, $2)  FROM only_read' "values that are only read"
     sql -c 'CREATE ROLE watcher IN ROLE pg_read_all_stats' -c 'GRANT SELECT ON only_read TO watcher'
@@ -214,7 +214,7 @@ END
         UPDATE asked SET a = upper(a), doc = ('{"id": {}}'::jsonb || '{"x": 1}')['id'] WHERE id = 3;
 END
     is "$(sql -c "SELECT col, substring(advice FROM '^[^,]*') FROM sliced.advise('asked') WHERE topic = 'parts' ORDER BY 1")" \
-        'doc|statements have read parts of values 4 times and changed some 3 times' "uses of a column"
+        'doc|parts of values have been read 4 times and changed 3 times' "uses of a column"
     is "$(sql -c 'SET pg_stat_statements.track = none' -c 'SELECT FROM pg_stat_statements_reset()' -c "SELECT count(*) FROM sliced.advise('only_read') WHERE topic = 'parts'")" 0 "there are no statements"
 else
     echo "ok - # skip statements: this server has no pg_stat_statements"
