@@ -50,7 +50,8 @@ READS = [
 ]
 # How core ends sessions and servers: that it cannot begin a subtransaction is FATAL since 17, and CLUSTER of 19,
 # of a heap table as well, opens files that are to go when it has committed.
-IN_CORE = "FATAL:  out of memory|PANIC:  cannot abort transaction [0-9]+, it was already committed"
+IN_CORE = "FATAL:  out of memory|PANIC:  cannot abort transaction [0-9]+, it was already committed|terminated by signal 6:"
+ENDS = "FATAL:  out of memory|PANIC:|TRAP:|terminated by"
 SETTINGS = "SET work_mem = '64kB'; SET sliced.temp_file_compression = zstd; SET enable_mergejoin = off"
 DIFFERENT = "SELECT count(*) FROM (TABLE s EXCEPT TABLE h) d UNION ALL SELECT count(*) FROM (TABLE h EXCEPT TABLE s) d"
 
@@ -69,6 +70,7 @@ class Run:
     def __init__(self):
         self.failures = 0
         self.wrong = []
+        self.log_lines = 0      # when a connection was lost last
         self.connect()
 
     def connect(self):
@@ -96,9 +98,11 @@ class Run:
                        f"{nth}: {statement}: {error}")
         order()
         if self.conn.closed:
-            why = next(line for line in reversed(server.log()) if "FATAL:  out of memory" in line or "PANIC:" in line)
-            self.check(re.search(IN_CORE, why), f"{nth}: {statement}: connection lost: {why}")
             server.wait_until_up()
+            log = server.log()
+            why = [line for line in log[self.log_lines:] if re.search(ENDS, line)]
+            self.log_lines = len(log)
+            self.check(why and all(re.search(IN_CORE, line) for line in why), f"{nth}: {statement}: connection lost: {why}")
             self.connect()
         elif self.conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             self.conn.execute("ROLLBACK")
