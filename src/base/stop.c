@@ -1,6 +1,6 @@
 /*
  * stop.c
- *	  Points at which a test makes us fail, or kills the server.
+ *	  Points at which a test makes us wait or fail, or kills the server.
  *
  * Compiles to nothing in an installed library: see stop.h.
  */
@@ -17,6 +17,7 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "postmaster/bgwriter.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/timeout.h"
 
@@ -26,6 +27,7 @@ typedef enum Action
 	KILL,						/* the server, with as much of the WAL as has been written */
 	KILL_FLUSHED,				/* after our WAL has been written */
 	KILL_CHECKPOINTED,			/* after our pages have been written, too */
+	PAUSE,						/* while somebody holds advisory lock 1 */
 	FULL,						/* as if the disk were full */
 	MEMORY,						/* as if there were no memory left */
 	CANCEL,
@@ -38,6 +40,7 @@ static const char *const actions[] = {
 	[KILL] = "kill",
 	[KILL_FLUSHED] = "kill-flushed",
 	[KILL_CHECKPOINTED] = "kill-checkpointed",
+	[PAUSE] = "pause",
 	[FULL] = "full",
 	[MEMORY] = "memory",
 	[CANCEL] = "cancel",
@@ -119,6 +122,13 @@ trace(const char *name)
 }
 
 static void
+pause_here(void)
+{
+	DirectFunctionCall1(pg_advisory_lock_shared_int8, Int64GetDatum(1));
+	DirectFunctionCall1(pg_advisory_unlock_shared_int8, Int64GetDatum(1));
+}
+
+static void
 die_here(Action action)
 {
 	if (action == KILL_CHECKPOINTED)
@@ -196,6 +206,8 @@ sliced_stop(const char *name, bool may_fail)
 		return;
 	if (action <= KILL_CHECKPOINTED)
 		die_here(action);
+	else if (action == PAUSE)
+		pause_here();
 	else
 		fail_here(name, action);
 }

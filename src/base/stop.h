@@ -1,6 +1,6 @@
 /*
  * stop.h
- *	  Points at which a test makes us fail, or kills the server.
+ *	  Points at which a test makes us wait or fail, or kills the server.
  *
  *		SLICED_STOP("insert.row-inserted");
  *
@@ -13,6 +13,7 @@
  *
  *		SET sliced.stop_at = 'insert.row-inserted:cancel:2'		-- the second time
  *		SET sliced.stop_at = 'any:trace:1'						-- say where we are
+ *		SET sliced.stop_at = 'insert.row-inserted:pause:1'		-- for pg_advisory_lock(1)
  *
  * An error must be allowed there, so no point stands in a critical section.  Where
  * the transaction has ended and nothing may fail any more, use SLICED_STOP_DEAD(): a
