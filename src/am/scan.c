@@ -84,10 +84,10 @@ sliced_flag_scanned_row(TableScanDesc scan, TupleTableSlot *slot)
 }
 
 /*
- * A scan with a dirty snapshot, as logical replication does without an index,
- * can see the new version of a row before the slices of its values are written:
- * an update writes the row first (see modify.c).  Wait for them.  Returns false
- * if the updating transaction aborted instead.
+ * A dirty snapshot, with which logical replication looks for rows without a key, can
+ * see the new version of a row before the slices of its values are written: an update
+ * writes the row first (see modify.c).  Wait for them.  Returns false if the updating
+ * transaction aborted instead.
  */
 static bool
 wait_for_slices(Relation rel, HeapTuple tuple)
@@ -125,6 +125,18 @@ wait_for_slices(Relation rel, HeapTuple tuple)
 }
 
 /*
+ * True if the row has its values.  Who holds a page locked, like a check for duplicates
+ * in an index, does not look at values, and must not wait.
+ */
+static inline bool
+has_its_values(Relation rel, Snapshot snapshot, TupleTableSlot *slot)
+{
+	return snapshot->snapshot_type != SNAPSHOT_DIRTY || !TransactionIdIsValid(snapshot->xmin) ||
+		!sliced_slot_has_values(slot) || !INTERRUPTS_CAN_BE_PROCESSED() ||
+		wait_for_slices(rel, ((HeapTupleTableSlot *) slot)->tuple);
+}
+
+/*
  * A caller that scans with a dirty snapshot looks for a row, remembers its ctid, and
  * locks the row, which fetches it again.  ExecCopySlot() passes on the ctid only of a
  * tuple in a buffer, so a copy would lose it, and this caller gets no copy.
@@ -135,8 +147,7 @@ ready_for_caller(TableScanDesc scan, TupleTableSlot *slot)
 	if (likely(!sliced_slot_has_values(slot)))
 		return true;
 	if (scan->rs_snapshot->snapshot_type == SNAPSHOT_DIRTY)
-		return !TransactionIdIsValid(scan->rs_snapshot->xmin) ||
-			wait_for_slices(scan->rs_rd, ((HeapTupleTableSlot *) slot)->tuple);
+		return has_its_values(scan->rs_rd, scan->rs_snapshot, slot);
 	replace_by_flagged_copy(scan->rs_rd, slot);
 	return true;
 }
@@ -253,8 +264,8 @@ sliced_index_fetch_tuple(struct IndexFetchTableData *scan, ItemPointer tid,
 	{
 		if (!heap_index_fetch(scan, tid, snapshot, slot, call_again, all_dead))
 			return false;
-		if (snapshot->snapshot_type != SNAPSHOT_TOAST ||
-			!sliced_row_is_stale(scan->rel, slot))
+		if ((snapshot->snapshot_type != SNAPSHOT_TOAST || !sliced_row_is_stale(scan->rel, slot)) &&
+			has_its_values(scan->rel, snapshot, slot))
 		{
 			restore_flag_if_needed(scan->rel, slot);
 			return true;
