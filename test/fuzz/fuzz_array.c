@@ -80,7 +80,7 @@ ArrayGetNItems(int ndim, const int *dims)
 }
 
 void
-array_bitmap_copy(bits8 *dest, int to, const bits8 *src, int from, int n)
+array_bitmap_copy(uint8 *dest, int to, const uint8 *src, int from, int n)
 {
 	for (int i = 0; i < n; i++, to++, from++)
 		if (src == NULL || (src[from / 8] & (1 << from % 8)) != 0)
