@@ -89,6 +89,8 @@ def main():
             failed.append(name)
             continue
         done.append(name)
+        if not results.curves(name) and not results.metrics(name):
+            continue            # it has said why it was skipped
         print_table(results, name)
         draw = getattr(WORKLOADS[name], "draw", plot)
         draw(results, name, WORKLOADS[name].__doc__, os.path.join(output, f"{name}.svg"))
