@@ -21,6 +21,7 @@
 #include "store/toast_file.h"
 #include "store/walk.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "utils/timestamp.h"
 
 int			LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
