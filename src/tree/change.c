@@ -407,9 +407,9 @@ settle(Tree *t, Limb *limb)
 static void
 root_owns_slice(Tree *t, Limb *root)
 {
-	Branch	   *b = root->nitems > 0 ? root->items[0].branch : NULL;
+	Branch	   *b = root->nitems == 1 ? root->items[0].branch : NULL;
 
-	if (root->slice != NULL || root->nitems != 1 || b == NULL || b->kind != SLICED_CHILD_EXTENT || b->bytes != NULL)
+	if (root->slice != NULL || b == NULL || b->kind != SLICED_CHILD_EXTENT)
 		return;
 	branch_look(t, b);
 	if (b->info.len == b->len)

@@ -93,8 +93,7 @@ item_cost(const LimbItem *item)
 static inline bool
 branch_is_hinted(const Tree *t, const Branch *b)
 {
-	return b->kind == SLICED_CHILD_NODE ? b->height == 0 :
-		b->kind == SLICED_CHILD_EXTENT && b->len < t->limits->small;
+	return b->kind == SLICED_CHILD_NODE ? b->height == 0 : b->len < t->limits->small;
 }
 
 static inline uint32

@@ -842,6 +842,32 @@ lists_move(void)
 	}
 }
 
+/* A list goes before bytes that were in front of it. */
+static void
+lists_go_back(void)
+{
+	static MovingList list;
+
+	for (uint32 n = 1; n < 200; n += 9)
+	{
+		Value		v;
+		char	   *words;
+		SlicedTreeRun runs[2];
+
+		slice_len = 256;
+		list_value_make(&v, &list, n, 300);
+		words = list_encode(&list);
+		runs[0] = (SlicedTreeRun) {.start = LIST_AT + n * sizeof(SlicedListWord), .len = 300};
+		runs[1] = (SlicedTreeRun) {
+			.bytes = words, .start = LIST_AT, .len = n * sizeof(SlicedListWord), .is_list = true
+		};
+		value_change(&v, &tiny, runs, 2);
+		value_check(&v, 0, v.len);
+		owners_check(&v);
+		value_free(&v);
+	}
+}
+
 /* The cost depends neither on the place of the change nor on the list's length. */
 static void
 lists_move_cheaply(void)
@@ -922,6 +948,31 @@ owners_stay_short(void)
 	}
 	value_check(&v, 0, v.len);
 	check(largest < usual.leaf * 3 / 2);
+	value_free(&v);
+}
+
+/* All bytes of the slice that the root owns are replaced, and those between them stay. */
+static void
+slice_is_replaced(void)
+{
+	char		new[40];
+	SlicedTreeRun runs[] = {
+		{.bytes = new, .len = 40}, {.start = 20, .len = 40}, {.bytes = new, .len = 40}, {.start = 80, .len = 40},
+		{.bytes = new, .len = 40}
+	};
+	Value		v;
+
+	memset(new, 'x', sizeof(new));
+	slice_len = 128;
+	value_make(&v, 100);
+	value_splice(&v, &tiny, 20, 0, 40);
+	value_splice(&v, &tiny, 80, 0, 40);
+	value_change(&v, &tiny, runs, lengthof(runs));
+	value_check(&v, 0, v.len);
+	owners_check(&v);
+	value_splice(&v, &tiny, 30, 5, 9);
+	value_check(&v, 0, v.len);
+	owners_check(&v);
 	value_free(&v);
 }
 
@@ -1195,6 +1246,44 @@ nodes_are_damaged(void)
 	}
 }
 
+/* Each node has another one below it, and none is the last. */
+static SlicedDamage
+bottomless_node(void *arg, uint32 objid, int32 seq, ItemPointer hint, char **bytes, uint32 *size)
+{
+	Row			row = {.objid = objid};
+	SlicedChild next = {.kind = SLICED_CHILD_NODE, .height = 1, .objid = objid, .seq = seq - 1, .len = 100};
+
+	*bytes = small_node(&row, &next, 100, size);
+	return SLICED_SOUND;
+}
+
+static void
+count_name(void *arg, const SlicedTreeName *name)
+{
+	int		   *n = arg;
+
+	check(name->damage == (++*n < SLICED_TREE_DEPTH ? SLICED_SOUND : SLICED_NODE_IMPOSSIBLE));
+}
+
+/* A list of names ends where a tree gets deeper than any. */
+static void
+trees_are_too_deep(void)
+{
+	const SlicedTreeStore bottomless = {.node = bottomless_node};
+	ItemPointerData nowhere;
+	SlicedNode	root;
+	char	   *bytes;
+	uint32		size;
+	int			n = 0;
+
+	ItemPointerSetInvalid(&nowhere);
+	bottomless_node(NULL, 1, -1, &nowhere, &bytes, &size);
+	check(sliced_node_decode(&root, bytes, size, 1, 0) == SLICED_SOUND);
+	sliced_tree_names(&bottomless, &root, count_name, &n);
+	check(n == SLICED_TREE_DEPTH);
+	sliced_node_free(&root);
+}
+
 /* Slices are not where a node has them. */
 static void
 slices_are_misplaced(void)
@@ -1307,14 +1396,17 @@ main(int argc, char **argv)
 	run_test(many_edits);
 	run_test(many_edits_of_long_value);
 	run_test(lists_move);
+	run_test(lists_go_back);
 	run_test(lists_move_cheaply);
 	run_test(gaps_are_freed);
 	run_test(slices_wear_out);
 	run_test(owners_stay_short);
+	run_test(slice_is_replaced);
 	run_test(long_values_stay);
 	run_test(values_grow);
 	run_test(places_are_known);
 	run_test(nodes_are_damaged);
+	run_test(trees_are_too_deep);
 	run_test(slices_are_misplaced);
 	run_test(ranges_are_impossible);
 	run_test(lists_are_damaged);
