@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "executor/tuptable.h"
@@ -18,6 +19,7 @@
 #include "storage/bufpage.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 static inline Size
 covered_varsize_any(const void *p)
@@ -79,6 +81,24 @@ covered_page_get_max_offset_number(Page page)
 	return PageGetMaxOffsetNumber(page);
 }
 
+static inline TransactionId
+covered_heap_tuple_header_get_xmin(HeapTupleHeader row)
+{
+	return HeapTupleHeaderGetXmin(row);
+}
+
+static inline TransactionId
+covered_heap_tuple_header_get_update_xid(HeapTupleHeader row)
+{
+	return HeapTupleHeaderGetUpdateXid(row);
+}
+
+static inline bool
+covered_is_mvcc_snapshot(Snapshot snapshot)
+{
+	return IsMVCCSnapshot(snapshot);
+}
+
 static inline bool
 covered_tup_is_null(const TupleTableSlot *slot)
 {
@@ -111,6 +131,12 @@ covered_instr_time_is_zero(instr_time time)
 #define RELATION_IS_OTHER_TEMP(relation) covered_relation_is_other_temp(relation)
 #undef PageGetMaxOffsetNumber
 #define PageGetMaxOffsetNumber(page) covered_page_get_max_offset_number(page)
+#undef HeapTupleHeaderGetXmin
+#define HeapTupleHeaderGetXmin(row) covered_heap_tuple_header_get_xmin(row)
+#undef HeapTupleHeaderGetUpdateXid
+#define HeapTupleHeaderGetUpdateXid(row) covered_heap_tuple_header_get_update_xid(row)
+#undef IsMVCCSnapshot
+#define IsMVCCSnapshot(snapshot) covered_is_mvcc_snapshot(snapshot)
 #undef TupIsNull
 #define TupIsNull(slot) covered_tup_is_null(slot)
 #undef INSTR_TIME_IS_ZERO

@@ -137,13 +137,22 @@ REFRESH MATERIALIZED VIEW mat;
 SELECT name, am, toast_am, depends FROM access WHERE name ~ '^(part|mat)' ORDER BY name;
 SELECT name, kind, message FROM access, sliced.verify(name::regclass) WHERE name ~ '^(part|mat)';
 
--- keys that were null, or become so
-CREATE TABLE keyed (id int PRIMARY KEY, k int UNIQUE, v text) USING heap;
-INSERT INTO keyed SELECT i, CASE i WHEN 2 THEN 2 END, encode(noise(9000, i), 'hex') FROM generate_series(1, 3) i;
+-- keys that were null, or become so, or another key
+CREATE TABLE keyed (id int PRIMARY KEY, k int UNIQUE, v text, page text) USING heap WITH (fillfactor = 10);
+ALTER TABLE keyed ALTER page SET STORAGE plain;
+INSERT INTO keyed SELECT i, CASE WHEN i IN (2, 4) THEN i END, encode(noise(9000, i), 'hex'), repeat('p', 800) FROM generate_series(1, 4) i;
 SELECT sliced.adopt('keyed');
-UPDATE keyed SET k = CASE id WHEN 1 THEN 1 END, v = v || 'x';
+UPDATE keyed SET k = CASE id WHEN 1 THEN 1 WHEN 4 THEN 5 END, v = v || 'x';
 SELECT id, k, v = encode(noise(9000, id), 'hex') || 'x' AS same FROM keyed ORDER BY id;
 SELECT * FROM sliced.verify('keyed');
+
+-- a short row in the page of a row that becomes ours
+CREATE TABLE mixed USING heap AS SELECT i AS id, repeat(encode(noise(4000, i), 'hex'), i % 2) AS v FROM generate_series(1, 4) i;
+SELECT sliced.adopt('mixed');
+UPDATE mixed SET v = v || 'x' WHERE id = 1;
+UPDATE mixed SET v = v || 'y' WHERE id = 2;
+SELECT id, v = repeat(encode(noise(4000, id), 'hex'), id % 2) || CASE id WHEN 1 THEN 'x' WHEN 2 THEN 'y' ELSE '' END AS same FROM mixed ORDER BY id;
+SELECT * FROM sliced.verify('mixed');
 
 -- a table without long columns gets its toast relation later
 CREATE TABLE narrow (id int) USING heap;

@@ -154,6 +154,7 @@ CREATE TABLE later_same USING heap AS TABLE later;
 SELECT dictionary IS NOT NULL AS made FROM sliced.train('later');
 CALL sliced.convert('later');
 SELECT count(*) FILTER (WHERE slices > 0) AS in_use FROM sliced.dictionary_slices('later');
+SELECT in_use FROM sliced_functions.table_dictionaries('later') ORDER BY trained_at;
 SELECT max(ctid) AS last FROM later \gset
 CALL sliced.convert('later');
 SELECT max(ctid) = :'last' AS nothing_left FROM later;
@@ -255,6 +256,14 @@ ALTER TABLE useless ADD n int DEFAULT random();
 SELECT count(*), count(dictionary) AS dictionaries FROM sliced_functions.table_dictionaries('useless');
 ANALYZE useless;
 SELECT count(*), count(dictionary) AS dictionaries FROM sliced_functions.table_dictionaries('useless');
+-- values that a dictionary makes hardly shorter, and more of them than are looked at
+CREATE TABLE noises (id int, doc text COLLATE "C") USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
+INSERT INTO noises SELECT i, (SELECT string_agg(translate(encode(sha512((i || '.' || k)::bytea), 'base64'), E'\n', ''), '') FROM generate_series(1, 30) k) || left('what all of them have at their end, more or less', i % 48) FROM generate_series(1, 400) i;
+SELECT dictionary FROM sliced.train('noises');
+TRUNCATE noises;
+INSERT INTO noises SELECT i, repeat(md5(i::text), 1900) FROM generate_series(1, 150) i;
+SELECT samples < 150 AS some FROM sliced.train('noises');
+DROP TABLE noises;
 -- nor does a table that is written anew when its column has been told to do without
 SELECT sliced.alter_column('useless', 'doc', NULL);
 VACUUM FULL useless;

@@ -66,6 +66,7 @@ CREATE TABLE copy USING heap AS TABLE ours;
 SELECT count(*) FROM copy JOIN theirs USING (id, n, t, u, b, j);
 DROP TABLE copy;
 SELECT sliced_functions.table_dictionaries('ours');
+SELECT sliced_functions.table_dictionaries('theirs');
 SET enable_seqscan = off;
 SELECT sum(length(ours.t)), sum(length(substr(ours.t, 40, 20))), count(ours.j->'id'), bool_and(ours.ctid IS NOT NULL AND ours.xmin::text::int > 2) AS header
     FROM ours JOIN theirs USING (id, j) WHERE id BETWEEN 10 AND 30 AND ours.b = theirs.b;

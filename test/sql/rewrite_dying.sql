@@ -38,6 +38,7 @@ BEGIN
         (SELECT string_agg(CASE WHEN i <= 60 THEN 'dense(3000, g || ''.' || i || ''')' ELSE 'NULL' END, ', ')
          FROM generate_series(1, 130) i) || ' FROM generate_series(1, 3) g';
 END $$;
+INSERT INTO wide VALUES (4, 'short');
 BEGIN;
 DO $$
 BEGIN
@@ -48,7 +49,7 @@ UPDATE wide SET c130 = '' WHERE id = 2;
 CLUSTER wide USING wide_pkey;
 COMMIT;
 SELECT id, count(DISTINCT md5(value)), sum(length(value)),
-       bool_and(value IN ('', id::text, dense(3000, id || '.' || substr(key, 2))))
+       bool_and(value IN ('', 'short', id::text, dense(3000, id || '.' || substr(key, 2))))
     FROM wide, to_jsonb(wide) j, jsonb_each_text(j) GROUP BY id ORDER BY id;
 SELECT DISTINCT kind FROM sliced.verify('wide');
 UPDATE wide SET c1 = '' WHERE id < 3;

@@ -13,8 +13,10 @@ sql -c 'CREATE TABLE t (id int, v text, n int)' -c 'ALTER TABLE t REPLICA IDENTI
     -c "INSERT INTO t SELECT 1, repeat(md5('pub'), 100000), 0" -c 'CREATE PUBLICATION pub FOR ALL TABLES'
 
 server_start sub
-sql -c 'CREATE EXTENSION pg_sliced' -c 'CREATE TABLE t (id int, v text, n int) USING sliced' \
-    -c 'ALTER TABLE t ALTER v SET STORAGE EXTERNAL' -c "INSERT INTO t SELECT 1, repeat(md5('sub'), 100000), 0" \
+# column w has a value of core's, in a row with one of ours
+sql -c 'CREATE EXTENSION pg_sliced' -c 'CREATE TABLE t (id int, v text, n int, w text) USING heap' \
+    -c 'ALTER TABLE t ALTER v SET STORAGE EXTERNAL, ALTER w SET STORAGE EXTERNAL' \
+    -c "INSERT INTO t SELECT 1, repeat(md5('sub'), 100000), 0, repeat('w', 9000)" -c "SELECT sliced.adopt('t')" \
     -c 'CREATE INDEX t_brin ON t USING brin (substr(v, 3000000, 20)) WITH (pages_per_range = 1)'
 
 touch "$PGS_TMP/racing"
