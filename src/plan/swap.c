@@ -366,6 +366,7 @@ swap_changed_arguments(Node *call, Plan *plan, Work *work)
 static void
 swap_editors_in_column(Plan *plan, AttrNumber resno, Work *work)
 {
+	List	   *plans;
 	ListCell   *lc;
 
 	/* another extension's node may have its plans elsewhere */
@@ -374,7 +375,8 @@ swap_editors_in_column(Plan *plan, AttrNumber resno, Work *work)
 	check_stack_depth();
 	if (IsA(plan, Append) || IsA(plan, MergeAppend))
 	{
-		foreach(lc, IsA(plan, Append) ? ((Append *) plan)->appendplans : ((MergeAppend *) plan)->mergeplans)
+		plans = IsA(plan, Append) ? ((Append *) plan)->appendplans : ((MergeAppend *) plan)->mergeplans;
+		foreach(lc, plans)
 			swap_editors_in_column(lfirst(lc), resno, work);
 		return;
 	}

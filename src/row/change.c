@@ -106,8 +106,7 @@ fetch_value(SlicedRowState *row, int i, struct varlena *value)
 	 * With another storage the row may keep the value, and others may leave first.  A
 	 * value that is written anew must not be copied as it is.
 	 */
-	if (TupleDescAttr(row->desc, i)->attstorage == TYPSTORAGE_EXTENDED &&
-		(row->anew == NULL || !row->anew[i]))
+	if (TupleDescAttr(row->desc, i)->attstorage == TYPSTORAGE_EXTENDED && row->anew == NULL)
 		col->draft = sliced_column_copy(options, value, sliced_row_inline_limit(row->rel));
 	if (col->draft != NULL)
 		sliced_row_reserve_pointer(row, i, col->draft->len);

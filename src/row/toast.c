@@ -9,7 +9,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "base/counters.h"
-#include "base/identity.h"
 #include "base/limits.h"
 #include "base/stop.h"
 #include "format/pointer.h"
@@ -39,8 +38,7 @@ sliced_row_is_oversized(Relation rel, HeapTuple tuple)
 {
 	if (HeapTupleHasExternal(tuple) || tuple->t_len > SLICED_ROW_OVERSIZED)
 		return true;
-	return tuple->t_len > RelationGetToastTupleTarget(rel, SLICED_ROW_OVERSIZED) &&
-		sliced_is_ours(rel) && has_dictionary(rel);
+	return tuple->t_len > RelationGetToastTupleTarget(rel, SLICED_ROW_OVERSIZED) && has_dictionary(rel);
 }
 
 Size

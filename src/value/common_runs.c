@@ -377,7 +377,7 @@ go_to_anchor(Walk *w, const SlicedCommonRun *anchor)
 
 	if (is_same_about(w, o, n))
 		same = 0;
-	while (same - differ > DIAGONAL_REACH && differ < same && !w->unreadable)
+	while (same - differ > DIAGONAL_REACH && !w->unreadable)
 	{
 		uint32		middle = differ + (same - differ) / 2;
 
