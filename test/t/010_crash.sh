@@ -114,3 +114,39 @@ else
     echo "not ok - VACUUM FULL afterwards"
 fi
 server_stop crash
+
+# Without WAL for files that a transaction has made itself.
+server_start minimal wal_level=minimal max_wal_senders=0 autovacuum=off
+sql <<'SQL'
+CREATE EXTENSION pg_sliced;
+CREATE TABLE source AS SELECT i AS id, (SELECT string_agg(md5(i || '.' || k), '') FROM generate_series(1, 1000) k) AS v,
+    jsonb_build_object('a', repeat(md5(i::text), 3000)) AS j FROM generate_series(1, 20) i;
+BEGIN;
+CREATE TABLE made (LIKE source) USING sliced;
+INSERT INTO made TABLE source;
+UPDATE made SET v = v || 'x', j = jsonb_set(j, '{b}', '1');
+CREATE TABLE adopted USING heap AS TABLE source;
+SELECT sliced.adopt('adopted');
+UPDATE adopted SET v = v || 'q' WHERE id > 3;
+COMMIT;
+SET sliced.logical_decoding = on;
+UPDATE made SET v = v || 'y' WHERE id < 5;
+UPDATE adopted SET v = v || 'r' WHERE id < 5;
+RESET sliced.logical_decoding;
+BEGIN;
+CREATE TABLE emptied USING sliced AS TABLE source;
+TRUNCATE emptied;
+INSERT INTO emptied TABLE made;
+SAVEPOINT s;
+UPDATE emptied SET v = v || 'gone';
+ROLLBACK TO s;
+ALTER TABLE emptied ALTER id TYPE bigint;
+UPDATE emptied SET v = v || 'z' WHERE id < 9;
+COMMIT;
+SQL
+contents=$(for t in made adopted emptied; do echo "SELECT md5(string_agg(t::text, ',' ORDER BY id)) FROM $t t; SELECT * FROM sliced.verify('$t');"; done)
+before=$(sql -c "$contents")
+server_kill
+server_start minimal
+is "$(sql -c "$contents")" "$before" "wal_level = minimal"
+server_stop minimal
