@@ -53,8 +53,11 @@ samples_add(SlicedSamples *samples, struct varlena *value)
 	}
 	if (samples->n[half] == samples->most || size > SLICED_TRAIN_BYTES / 2 - samples->used[half])
 		return false;
-	samples->short_bytes += size;
 	raw = detoast_attr(value);
+	/* damaged, if its length is not what its pointer says */
+	if (VARSIZE_ANY_EXHDR(raw) != size)
+		return false;
+	samples->short_bytes += size;
 	memcpy(samples->bytes[half] + samples->used[half], VARDATA_ANY(raw), size);
 	samples->lengths[half][samples->n[half]++] = size;
 	samples->used[half] += size;
