@@ -159,6 +159,49 @@ SELECT bytes < :direct AS as_little FROM promised;
 ROLLBACK;
 DROP VIEW promised;
 DROP TABLE handed_on;
+-- what a trigger got is stored twice; a document is read whose base was rolled back, with the document itself
+CREATE SCHEMA on_heap;
+CREATE SCHEMA on_sliced;
+CREATE FUNCTION store_twice() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$ BEGIN
+    IF pg_trigger_depth() > 1 THEN RETURN NEW; END IF;
+    FOR i IN 1 .. 2 LOOP
+        UPDATE versions SET n = n + 1, v = NEW.v WHERE id = NEW.id;
+    END LOOP;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION read_versions() RETURNS SETOF text LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+DECLARE first jsonb; second jsonb; k text;
+BEGIN
+    UPDATE versions SET v = v || 'twice';
+    RETURN QUERY SELECT concat_ws(' ', id, n, length(v), right(v, 9)) FROM versions ORDER BY id;
+    ALTER TABLE versions DISABLE TRIGGER ALL;
+    BEGIN
+        UPDATE versions SET j = jsonb_set(j, '{k7}', '"first"') WHERE id = 1 RETURNING j INTO first;
+        UPDATE versions SET j = jsonb_set(j, '{k8}', '"second"') WHERE id = 1 RETURNING j INTO second;
+        RAISE EXCEPTION 'rolled back';
+    EXCEPTION WHEN raise_exception THEN NULL;
+    END;
+    FOREACH k IN ARRAY '{k6,k7,k8,k9}'::text[] LOOP
+        RETURN QUERY SELECT concat_ws(' ', second->>k, first->>k, j->>k) FROM versions WHERE id = 1;
+    END LOOP;
+END $$;
+CREATE TABLE on_heap.versions (id int, n int, v text, j jsonb) USING heap;
+ALTER TABLE on_heap.versions ALTER v SET STORAGE EXTERNAL;
+INSERT INTO on_heap.versions SELECT i, 0, repeat('0123456789', 1800), (SELECT jsonb_object_agg('k' || k, md5((i * k)::text)) FROM generate_series(1, 400) k) FROM generate_series(1, 2) i;
+CREATE TABLE on_sliced.versions (LIKE on_heap.versions INCLUDING ALL) USING sliced;
+INSERT INTO on_sliced.versions SELECT * FROM on_heap.versions;
+CREATE TRIGGER twice BEFORE UPDATE ON on_heap.versions FOR EACH ROW EXECUTE FUNCTION store_twice();
+CREATE TRIGGER twice BEFORE UPDATE ON on_sliced.versions FOR EACH ROW EXECUTE FUNCTION store_twice();
+SET search_path = on_heap, changes, public;
+SELECT read_versions();
+SET search_path = on_sliced, changes, public;
+SELECT read_versions();
+SET search_path = changes, public;
+SELECT count(*) FROM on_heap.versions h JOIN on_sliced.versions s USING (id, n, v, j);
+SET client_min_messages = warning;
+DROP SCHEMA on_heap, on_sliced CASCADE;
+RESET client_min_messages;
+DROP FUNCTION read_versions, store_twice;
 -- many statements while a cursor is open
 BEGIN;
 DECLARE c CURSOR FOR SELECT length(v) FROM t;
