@@ -43,6 +43,11 @@ SELECT rel, topic, advice FROM unnest('{numbers_only,sliced_numbers,empty}'::tex
 -- a page is looked at, however little time there is
 CREATE TABLE pages AS SELECT i AS id, repeat('x', 100) AS t FROM generate_series(1, 400) i;
 SELECT codec IS NULL AS present, count(*) > 0 AS estimated, bool_and(rows > 0) AS rows FROM sliced.estimate('pages', '1 microsecond') WHERE col IS NULL GROUP BY 1 ORDER BY 1;
+-- much of a short table is dead: that is not worth a word
+CREATE TABLE dead (id int, t text) USING sliced WITH (autovacuum_enabled = off);
+INSERT INTO dead SELECT i, repeat(md5(i::text), 9) FROM generate_series(1, 1000) i;
+DELETE FROM dead WHERE id > 50;
+SELECT topic FROM sliced.advise('dead') WHERE topic = 'space';
 -- levels are tried once
 SET sliced.zstd_level = 9;
 SELECT level, dictionary FROM sliced.estimate('docs') WHERE codec = 'zstd' AND col IS NULL AND NOT dictionary;

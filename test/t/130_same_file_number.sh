@@ -40,4 +40,20 @@ END
 )" 't
 1s9002x 2s9002s 3=9004x 4=9004= 6=9006=
 1o9001o 2o9003y 3=9003= 4=9004= 5=9005=' 'two tables with one file number'
+
+# A value's id may be that of another table's value: one statement reads both documents.
+sql -c 'CREATE TABLE one (j jsonb) USING sliced' -c 'CREATE TABLE two (j jsonb) USING sliced' \
+    -c "CREATE FUNCTION doc(what text) RETURNS jsonb LANGUAGE sql AS 'SELECT jsonb_object_agg(k, what || md5(what || k)) FROM generate_series(1000, 1400) k'" \
+    -c "INSERT INTO one SELECT doc('one')"
+number=$(sql -c 'SELECT DISTINCT object FROM one, sliced.inspect(j) WHERE object IS NOT NULL')
+server_stop numbers
+as_user "$PGS_BINDIR/pg_resetwal" -o $((number - 100)) "$PGS_TMP/numbers/data" >/dev/null
+server_start numbers
+is "$(sql <<END
+DO \$\$ BEGIN WHILE lo_create(0) <> $number - 1 LOOP END LOOP; END \$\$;
+INSERT INTO two SELECT doc('two');
+SELECT DISTINCT object = $number FROM two, sliced.inspect(j) WHERE object IS NOT NULL;
+SELECT left(one.j->>'1005', 3), left(two.j->>'1005', 3), left(one.j->>'1399', 3), left(two.j->>'1399', 3) FROM one, two;
+END
+)" $'t\none|two|one|two' 'two documents with one id'
 server_stop numbers
