@@ -177,7 +177,7 @@ sliced_tape_write(SlicedTape *tape, uint64 place, const char *bytes, Size len)
 	INSTR_TIME_SET_CURRENT(start);
 	errno = 0;
 	written = FileWrite(tape->file, unconstify(char *, bytes), len, place, WAIT_EVENT_BUFFILE_WRITE);
-	if (written < 0 || (Size) written != len)
+	if ((Size) written != len)
 	{
 		if (errno == 0)
 			errno = ENOSPC;

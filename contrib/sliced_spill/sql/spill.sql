@@ -49,6 +49,13 @@ SELECT c.* FROM compare('SELECT a.id, b.id AS other FROM a JOIN b ON a.t COLLATE
 -- what is split no further is core's to spill
 SELECT c.* FROM compare('SELECT x.id, y.id AS other, length(x.w) FROM skewed x JOIN a y ON x.k = y.k') c;
 SELECT c.* FROM compare('SELECT x.id, length(x.w) FROM a y RIGHT JOIN skewed x ON x.k = y.id') c;
+-- one key has all inner rows: these stay in memory, and the filter leaves no other rows
+CREATE TABLE alike AS SELECT 1 AS k, repeat(md5(i::text), 3) AS w FROM generate_series(1, 3000) i;
+SET enable_hashagg = off;
+SET enable_sort = off;
+SELECT c.same FROM compare('SELECT id FROM a WHERE EXISTS (SELECT FROM alike x WHERE x.k + 2 = a.id)') c;
+RESET enable_hashagg;
+RESET enable_sort;
 -- keys that most outer rows have stay in memory, if they fit there
 CREATE TABLE few AS SELECT i AS id, CASE WHEN i % 10 > 0 THEN i % 7 ELSE i END AS k, repeat(md5(i::text), 3) AS w FROM generate_series(1, 12000) i;
 CREATE TABLE each AS SELECT i AS k, repeat(md5(i::text), 3) AS w FROM generate_series(0, 6000) i;
