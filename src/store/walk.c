@@ -118,8 +118,9 @@ walk_object(ValueWalk *w, int i, const SlicedPiece *piece, bool whole)
 		uint32		start = Max(ts->seq, 0);
 
 		CHECK_FOR_INTERRUPTS();
-		if (damage == SLICED_SOUND && row.kind == SLICED_ROW_NODE)
-			damage = SLICED_NODE_MISPLACED;
+		/* no reader takes it for a slice */
+		if (damage == SLICED_SOUND && row.kind == SLICED_ROW_ENTRY)
+			damage = SLICED_ENTRY_IMPOSSIBLE;
 		if (damage != SLICED_SOUND)
 		{
 			if (!lost)
