@@ -238,7 +238,7 @@ sliced_batch_flush(SlicedBatch *b)
 {
 	if (b->tally != NULL)
 		return;
-	if (!BlockNumberIsValid(b->near) || b->nrows == 0 || b->nbytes > SLICED_SMALL_ROWS)
+	if (!BlockNumberIsValid(b->near) || b->nbytes > SLICED_SMALL_ROWS)
 		batch_insert(b);
 	else if (batch_fits_page(b, b->near))
 	{

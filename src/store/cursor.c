@@ -23,9 +23,9 @@ slice_row_decode(ToastScan *ts, uint32 pos, SlicedRow *row, uint32 *start, bool 
 	if (damage != SLICED_SOUND)
 		return damage;
 	*start = Max(ts->seq, 0);
+	/* if the row begins behind 'pos', the difference is longer than any slice */
 	*covers = row->kind != SLICED_ROW_CONTINUATION && row->kind != SLICED_ROW_NODE &&
-		row->kind != SLICED_ROW_ENTRY && row->root == NULL &&
-		*start <= pos && pos - *start < row->rawlen;
+		row->kind != SLICED_ROW_ENTRY && row->root == NULL && pos - *start < row->rawlen;
 	return SLICED_SOUND;
 }
 

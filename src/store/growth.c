@@ -203,8 +203,7 @@ merge_gather(SlicedGrowth *growth, Relation toastrel, uint32 from, Merge *merge)
 			continue;
 		if (merge->nslices++ == 0)
 			merge->start = ts.seq;
-		ok = ts.seq == merge->start + merge->len &&
-			row.rawlen <= growth->end - merge->start - merge->len;
+		ok = ts.seq == merge->start + merge->len;
 		merge->len += row.rawlen;
 	}
 	sliced_scan_close(&ts, AccessShareLock);

@@ -13,6 +13,7 @@ forget(SlicedKeptSlice *slice)
 	if (OidIsValid(slice->objid))
 		pfree(slice->raw);
 	slice->objid = InvalidOid;
+	slice->len = 0;
 }
 
 void
@@ -27,7 +28,7 @@ read_from(const SlicedKeptSlice *slice, Oid objid, uint32 pos, uint32 end, char 
 {
 	uint32		n;
 
-	if (slice->objid != objid || !OidIsValid(objid) || pos < slice->start || pos - slice->start >= slice->len)
+	if (slice->objid != objid || pos < slice->start || pos - slice->start >= slice->len)
 		return 0;
 	n = Min(end - pos, slice->start + slice->len - pos);
 	memcpy(dst, slice->raw + (pos - slice->start), n);

@@ -165,14 +165,12 @@ slice_distribute(SlicedPartial *partial, Oid objid, const char *raw, uint32 star
 
 /* How much of the slice to decompress so that bytes up to 'end' are available. */
 static uint32
-slice_worth_having(SlicedPartial *partial, const SlicedSlice *slice, const Places *places,
-				   uint32 end)
+slice_worth_having(const SlicedSlice *slice, const Places *places, uint32 end)
 {
 	uint32		first = slice->start + SLICED_FIRST_PART;
 
 	if (slice->codec == SLICED_CODEC_NONE || places->n > 1 || end > first ||
-		places->end <= first + SLICED_FIRST_PART ||
-		sliced_partial_missing(partial, places->at, places->at + 1).from > places->at)
+		places->end <= first + SLICED_FIRST_PART)
 		return places->end;
 	return first;
 }
@@ -183,7 +181,7 @@ slice_load(SlicedPartial *partial, Oid objid, const SlicedSlice *slice, uint32 e
 {
 	Places		places = slice_find_places(partial, objid, slice->start,
 										   slice->start + slice->rawlen);
-	uint32		to = slice_worth_having(partial, slice, &places, end);
+	uint32		to = slice_worth_having(slice, &places, end);
 	SlicedDamage damage;
 
 	if (places.n == 1)

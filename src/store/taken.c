@@ -102,7 +102,7 @@ taken_load_slices(SlicedTaken *taken, ToastScan *ts, SlicedRow row, uint32 pos, 
 		taken_add(taken, &room, &row, &slice);
 		if (!sliced_scan_next(ts, ForwardScanDirection))
 			return pos == end;
-		if (ts->seq < 0 || (uint32) ts->seq != pos ||
+		if ((uint32) ts->seq != pos ||
 			sliced_row_decode(&row, ts->data, ts->len, ts->objid, ts->seq) != SLICED_SOUND ||
 			row.kind != SLICED_ROW_SLICE)
 			return false;

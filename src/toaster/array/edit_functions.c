@@ -35,13 +35,13 @@ is_ours(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * The document stays only until another one is looked at: fetch other arguments
- * first.
+ * The array of an argument that is ours.  Its document stays only until another one is
+ * looked at: fetch other arguments first.
  */
 static bool
 get_target(FunctionCallInfo fcinfo, int arg, Target *target)
 {
-	if (!is_ours(fcinfo, arg) || !sliced_array_get(fcinfo, arg, &target->array))
+	if (!sliced_array_get(fcinfo, arg, &target->array))
 		return false;
 	target->whole = sliced_rope_of((struct varlena *) PG_GETARG_POINTER(arg));
 	target->type = sliced_array_element_type(fcinfo, target->array.elemtype);

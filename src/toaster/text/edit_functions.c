@@ -167,8 +167,8 @@ sliced_edit_concat(PG_FUNCTION_ARGS)
 	SlicedRope *rope;
 	int			done = 1;
 
-	if (PG_NARGS() == 1 || get_fn_expr_variadic(fcinfo->flinfo) ||
-		(first = rope_of_text(fcinfo, 0)) == NULL)
+	/* a call with VARIADIC has one argument */
+	if (PG_NARGS() == 1 || (first = rope_of_text(fcinfo, 0)) == NULL)
 		return text_concat(fcinfo);
 	rope = sliced_rope_make(&first->base);
 	sliced_rope_add_rope(rope, first, 0, first->len);
