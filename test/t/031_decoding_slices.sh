@@ -405,6 +405,14 @@ on pub -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = '
 is "$(on pub -c "SELECT count(*) FROM pg_logical_slot_get_changes('needs', NULL, NULL)" 2>&1 | sed -n 's/value [0-9]*/value N/; s/^ERROR: *//p')" \
     'replication slot "needs" needs value N of table "n", which cannot be read: the value is missing' "an error that says what it is about"
 drop_slot needs
+# the index of that time leads behind the end of the file
+slot needs
+on pub -c 'INSERT INTO n SELECT dense(90000, 3)' -c 'REINDEX TABLE n' -c 'SET allow_system_table_mods = on' -c "UPDATE pg_class SET relkind = 'r' WHERE oid = '$toast'::regclass" \
+    -c "DELETE FROM $toast" -c "VACUUM $toast" -c "UPDATE pg_class SET relkind = 't' WHERE oid = '$toast'::regclass"
+is "$(on pub -c "SELECT pg_relation_size('$toast')" -c "SELECT count(*) FROM pg_logical_slot_get_changes('needs', NULL, NULL)" 2>&1 | sed -n '1p; s/value [0-9]*/value N/; s/^ERROR: *//p')" \
+    '0
+replication slot "needs" needs value N of table "n", which cannot be read: the value is missing' "a file that is shorter since"
+drop_slot needs
 slot needs
 on pub -c 'INSERT INTO n SELECT dense(9000, 2)'
 file=$(on pub -c "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = 'n'::regclass")

@@ -84,6 +84,15 @@ is "$(sql -c "SELECT count(*) FROM sliced.verify('whole')" \
     '0
 t' "they can be set to others as a whole"
 
+# Characters are looked for in what can be read.
+sql -c 'CREATE TABLE letters (id int, t text) USING sliced' -c 'ALTER TABLE letters ALTER t SET STORAGE external' \
+    -c "INSERT INTO letters SELECT i, 'ä' || array_to_string(words('', 900), 'ö') FROM generate_series(1, 3) i"
+damage letters 'chunk_seq BETWEEN 15000 AND 17000' 200
+is "$(message "UPDATE letters SET t = overlay(t PLACING 'x' FROM 100 FOR 20000)" | cut -d ' ' -f 1)$(message "UPDATE letters SET t = substr(t, 100, 20000)" | cut -d ' ' -f 1)" \
+    XX001:XX001: "damage between two characters"
+is "$(sql -c "UPDATE letters SET t = overlay(t PLACING 'x' FROM 100 FOR 200) WHERE id = 1" -c "SELECT substr(t, 99, 3) FROM letters WHERE id = 1")" \
+    "$(sql -c "SELECT substr(overlay('ä' || array_to_string(words('', 900), 'ö') PLACING 'x' FROM 100 FOR 200), 99, 3)")" "characters before it"
+
 # Values with trees of several levels: a node is damaged, or is not there.
 sql -c 'CREATE TABLE edited (id int, a int8[])' -c 'ALTER TABLE edited SET ACCESS METHOD sliced' \
     -c 'ALTER TABLE edited ALTER a SET STORAGE external' \
@@ -119,10 +128,86 @@ t' "damaged rows can be replaced and deleted; damaged nodes, and what was below 
 sql -c 'VACUUM FULL edited'
 is "$(sql -c "SELECT * FROM sliced.verify('edited')" -c 'SELECT sum(cardinality(a)) FROM edited')" 29001 "until VACUUM FULL"
 
+# Rows that a superuser has made, with the right checksums.
+. "$PGS_ROOT/test/t/bytes/functions.sh"
+bytes_install
+sql <<'SQL'
+-- a number as it is on disk; a row, not compressed
+CREATE FUNCTION number(n bigint, bytes int) RETURNS bytea LANGUAGE sql AS $$
+    SELECT string_agg(set_byte('\x00', 0, (n >> 8 * i & 255)::int), '' ORDER BY i) FROM generate_series(0, bytes - 1) i $$;
+CREATE FUNCTION made(kind int, continuations int, bytes int, rest bytea) RETURNS bytea LANGUAGE sql AS $$
+    SELECT number(0, 4) || number(16 + kind, 2) || number(continuations, 2) || number(bytes, 4) || number(bytes, 4) || number(4294967295, 4) || rest $$;
+CREATE TABLE made (id int, v bytea, j jsonb) USING sliced WITH (autovacuum_enabled = off);
+ALTER TABLE made ALTER v SET STORAGE external;
+INSERT INTO made SELECT i, noise(60000, i) FROM generate_series(1, 8) i;
+UPDATE made SET v = overlay(v PLACING 'edited' FROM 30001) WHERE id = 6;
+UPDATE made SET v = overlay(v PLACING 'edited' FROM 20001 FOR 20000) WHERE id = 7;
+UPDATE made SET v = v || noise(2000, 7) WHERE id = 6;
+INSERT INTO made SELECT i, NULL, jsonb_build_object('a', repeat('abcd', 5000), 'list', words('', 300), 'n', i) FROM generate_series(9, 10) i;
+-- the row that has a byte, by itself or at first
+CREATE FUNCTION place(row_id int, byte int) RETURNS TABLE (object oid, seq int, bytes int) LANGUAGE sql AS $$
+    SELECT object, CASE start WHEN 0 THEN -1 ELSE start END, raw_bytes::int
+    FROM (SELECT s.* FROM made, sliced.inspect(v) s WHERE id = row_id UNION ALL SELECT s.* FROM made, sliced.inspect(j) s WHERE id = row_id) s
+    WHERE start <= byte ORDER BY start DESC LIMIT 1 $$;
+CREATE TABLE others AS SELECT id, object, seq + behind AS seq, forge(data, object, seq + behind) AS data
+FROM generate_series(1, 10) id, place(id, CASE WHEN id > 8 THEN 0 WHEN id = 8 THEN 59999 ELSE 20000 END), LATERAL (VALUES
+    -- a continuation that is too long, or too short
+    (1, 0, made(2, 1, bytes, noise(1000, 1))), (1, 1, made(3, 1, bytes, noise(bytes - 1, 1))),
+    (2, 0, made(2, 1, bytes, noise(1000, 1))), (2, 1, made(3, 1, bytes, noise(bytes - 1001, 1))),
+    -- the same, before a slice that lacks one
+    (3, 0, made(2, 1, bytes, noise(1000, 1))), (3, 1, made(3, 1, bytes, noise(bytes - 1001, 1))), (3, 10, made(2, 1, 9000, noise(1000, 1))),
+    -- an entry of the directory; a kind that a newer release may have
+    (4, 0, made(6, 0, bytes, noise(bytes, 1))), (5, 0, made(7, 0, bytes, noise(bytes, 1))),
+    -- a slice behind the last one, which is damaged; a head with nothing in it
+    (8, 0, '\x00'), (8, bytes, made(2, 0, 100, noise(100, 1))), (9, 0, made(1, 0, 0, number(0, 12)))) m(of, behind, data) WHERE of = id;
+SQL
+change made 'DELETE FROM $toast USING others WHERE chunk_id = object AND chunk_seq = seq; INSERT INTO $toast SELECT object, seq, data FROM others'
+# what the root does not have is behind the last possible byte; the first row is one of core's
+change made "UPDATE \$toast SET chunk_data = forge(overlay(chunk_data PLACING number(2147483647, 4) FROM 29), chunk_id, chunk_seq)
+    WHERE chunk_seq = -1 AND chunk_id = (SELECT object FROM place(6, -1))"
+change made "UPDATE \$toast SET chunk_seq = 0 WHERE chunk_seq = -1 AND chunk_id = (SELECT object FROM place(10, 0))"
+# a head with a root is in place of a slice; the last slice before those that were cut out is missing
+change made "DELETE FROM \$toast USING place(7, 20000) WHERE chunk_id = object AND (chunk_seq = -1 OR chunk_seq = seq);
+    INSERT INTO \$toast SELECT s.object, -1, forge(chunk_data, s.object, -1) FROM \$toast, place(7, 20000) s, place(7, -1) root WHERE chunk_id = root.object AND chunk_seq = -1"
+looks_made() {
+    local look
+    for look in 'md5(v) FROM made WHERE id = 1' 'md5(v) FROM made WHERE id = 2' 'substr(v, 20000, 30) FROM made WHERE id = 3' 'md5(v) FROM made WHERE id = 4' \
+        'substr(v, 61000, 10) FROM made WHERE id = 6' 'md5(v) FROM made WHERE id = 7' 'md5(v) FROM made WHERE id = 8' "j->'n' FROM made WHERE id = 9" \
+        "j->'n' FROM made WHERE id = 10" 'md5(v) FROM made WHERE id = 5'; do
+        message "SELECT $look" | sed 's/value N of table "made" is corrupted at offset //'
+    done
+}
+is "$(looks_made)" 'XX001: 15876: a continuation does not belong to the slice
+XX001: 15876: the slice'"'"'s rows do not add up
+XX001: 19999: the slice'"'"'s rows do not add up
+XX001: 15876: the slice is missing
+XX001: 60999: what the root has is longer than the value
+XX001: 0: the slice is missing
+XX001: 59548: row too short
+XX001: 0: the slice is missing
+XX001: 0: the value is not stored as slices
+0A000: value N of table "made" was stored by a newer release of pg_sliced: unknown kind of row' "rows that do not fit together"
+is "$(sql -c "SELECT (SELECT id FROM made WHERE ctid = row_ctid) AS id, byte_offset, message FROM sliced.verify('made') ORDER BY 1, 2, 3")" "1|15876|a continuation does not belong to the slice
+2|15876|the slice's rows do not add up
+3|15876|the slice's rows do not add up
+3|15886|a continuation of the slice is missing
+4|15876|impossible entry of a dictionary
+5|15876|unknown kind of row
+6|1|no node of the value names this row
+6|1977|no node of the value names this row
+6|2147483647|the slice is missing
+7|0|the slice is missing
+7|15876|the slice is missing
+7||no node of the value names this row
+8|59548|row too short
+9|0|the slice is missing
+9|30805|the slice is missing
+10|0|the value is not stored as slices" "verify knows all of them"
+
 # What is added to a value is there, although a small slice before it is damaged, or missing, or there is
 # one that nobody wrote: such slices are not merged.
 sql -c 'CREATE TABLE grown (id int, v bytea) USING sliced WITH (autovacuum_enabled = off)' -c 'ALTER TABLE grown ALTER v SET STORAGE external' \
-    -c 'INSERT INTO grown SELECT i, noise(9000, i) FROM generate_series(1, 4) i'
+    -c 'INSERT INTO grown SELECT i, noise(9000, i) FROM generate_series(1, 6) i'
 for i in 1 2 3; do
     sql -c "UPDATE grown SET v = v || noise(1000, 10 + $i)"
 done
@@ -133,23 +218,169 @@ slice() {
 damage grown "$(slice 1 0)" 100
 delete grown "$(slice 2 1)"
 change grown "INSERT INTO \$toast SELECT chunk_id, chunk_seq + 500, chunk_data FROM \$toast WHERE $(slice 3 1)"
+# the last has two rows, and only the first, or the second, is there
+change grown "UPDATE \$toast SET chunk_data = forge(made(2, 1, 1000, noise(500, 1)), chunk_id, chunk_seq) WHERE $(slice 5 2)"
+change grown "UPDATE \$toast SET chunk_seq = chunk_seq + 1, chunk_data = forge(made(3, 1, 1000, noise(500, 1)), chunk_id, chunk_seq + 1) WHERE $(slice 6 2)"
 sql -c "UPDATE grown SET v = v || noise(6000, 7)"
 is "$(sql -c "SELECT id, substr(v, 12001) = noise(6000, 7) FROM grown ORDER BY id")" '1|t
 2|t
 3|t
-4|t' "what is added behind damage can be read"
+4|t
+5|t
+6|t' "what is added behind damage can be read"
 is "$(message 'SELECT md5(v) FROM grown WHERE id = 1')" \
     'XX001: value N of table "grown" is corrupted at offset 9000: checksum mismatch' "damage before it stays what it is"
 is "$(message 'SELECT md5(v) FROM grown WHERE id = 2' | cut -d ' ' -f 1)" XX001: "so does what is missing"
+is "$(message 'SELECT md5(v) FROM grown WHERE id = 5')$(message 'SELECT md5(v) FROM grown WHERE id = 6')" \
+    'XX001: value N of table "grown" is corrupted at offset 11000: a continuation of the slice is missingXX001: value N of table "grown" is corrupted at offset 11000: the slice is missing' \
+    "and what is there in part"
 is "$(sql -c "SELECT count(*) FROM grown, sliced.inspect(v) WHERE id = 4 AND start IN (10000, 11000)")" 0 "sound slices are merged"
+# Bytes of transactions that have aborted are no bytes of a value, even where others are missing.
+# gone TABLE SEQ: the row is there, but of another object
+toast_of() { sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = '$1'::regclass"; }
+gone() {
+    sql -c "SELECT row_poke('$(toast_of $1)', ctid, 24, '\\x01000000') FROM $(toast_of $1) WHERE chunk_seq = $2" >/dev/null
+}
+sql -c 'CREATE TABLE dead (v bytea) USING sliced WITH (autovacuum_enabled = off)' -c 'ALTER TABLE dead ALTER v SET STORAGE external' \
+    -c 'INSERT INTO dead VALUES (noise(9000, 1))' \
+    -c 'BEGIN' -c 'UPDATE dead SET v = v || noise(1000, 2)' -c 'UPDATE dead SET v = v || noise(1000, 3)' -c 'ROLLBACK' \
+    -c 'UPDATE dead SET v = v || noise(1976, 4)'
+is "$(sql -c 'SELECT substr(v, 10501, 50) = substr(noise(1976, 4), 1501, 50) FROM dead')" t "a row behind one that was rolled back"
+gone dead 9000
+is "$(message 'SELECT substr(v, 10501, 50) FROM dead')" 'XX001: value N of table "dead" is corrupted at offset 10500: the slice is missing' "no reader takes the one that was rolled back"
+# ... unless it is of a transaction that a reader's snapshot may have met, whichever has begun first
+for before in false true; do
+    sql -c 'CREATE TABLE tails (v bytea) USING sliced WITH (autovacuum_enabled = off)' -c 'ALTER TABLE tails ALTER v SET STORAGE external' \
+        -c 'INSERT INTO tails VALUES (noise(9000, 1))' -c 'UPDATE tails SET v = v || noise(20, 2)'
+    is "$(sql 2>&1 <<SQL
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT length(v) FROM tails;
+SELECT pg_current_xact_id() > '0' WHERE $before;
+\! "$PGS_BINDIR/psql" -Xqc BEGIN -c "UPDATE tails SET v = v || noise(20, 3)" -c ROLLBACK
+\o /dev/null
+SELECT row_poke('$(toast_of tails)', ctid, 24, '\\x01000000') FROM $(toast_of tails) WHERE chunk_seq = 9000;
+\o
+SELECT substr(v, 9001) = noise(20, 2) FROM tails;
+SELECT pg_current_xact_id() > '0', substr(v, 9001) = noise(20, 2) FROM tails;
+SQL
+)" "9020$([ $before = false ] || printf '\nt')
+t
+t|t" "what it has of the value is right"
+    sql -c 'DROP TABLE tails'
+done
+
+# Rows of the toast relation that are no rows of one: their data is not there, too long, compressed, elsewhere.
+sql -c 'CREATE TABLE poked (id int, v bytea) USING sliced WITH (autovacuum_enabled = off)' -c 'ALTER TABLE poked ALTER v SET STORAGE external' \
+    -c 'INSERT INTO poked SELECT i, noise(9000, i) FROM generate_series(1, 6) i' -c 'UPDATE poked SET v = v || noise(8, id)'
+# poke ID BYTE BYTES [SEQ]
+poke() {
+    sql -c "SELECT row_poke('$(toast_of poked)', t.ctid, $2, '\\x$3') FROM $(toast_of poked) t WHERE chunk_seq = ${4:--1} AND chunk_id = (SELECT object FROM poked, sliced.inspect(v) WHERE id = $1 LIMIT 1)" >/dev/null
+}
+poke 1 32 01
+poke 2 32 02
+# where its columns begin: behind it, or before its last byte
+poke 3 22 f8 9000
+poke 5 22 a8 9000
+change poked "UPDATE \$toast SET chunk_data = NULL WHERE chunk_seq = -1 AND chunk_id = (SELECT object FROM poked, sliced.inspect(v) WHERE id = 4 LIMIT 1)"
+is "$(sql -c "SELECT (SELECT id FROM poked WHERE ctid = row_ctid) AS id, byte_offset, message FROM sliced.verify('poked') ORDER BY 1" -c 'SELECT v = noise(9000, id) || noise(8, id) FROM poked WHERE id = 6')" \
+    '1|0|row too short
+2|0|row too short
+3|9000|the slice is missing
+4|0|row too short
+5|9000|the slice is missing
+t' "rows without data"
+for i in 1 2 3 4 5; do
+    is "$(message "SELECT md5(v) FROM poked WHERE id = $i" | cut -d : -f 1)" XX001 "a reader of row $i"
+done
+
 # Conversion leaves damaged values alone, and does its work for the others.
 sql -c 'CREATE TABLE converted (id int, v text) USING sliced WITH (autovacuum_enabled = off)' -c 'SET sliced.compression = lz4' \
-    -c "INSERT INTO converted SELECT i, repeat(array_to_string(words(i::text, 300), ' '), 30) FROM generate_series(1, 4) i"
+    -c "INSERT INTO converted SELECT i, repeat(array_to_string(words(i::text, 300), ' '), 30) FROM generate_series(1, 5) i"
 damage converted "(chunk_id, chunk_seq) IN (SELECT object, max(start) FROM converted, sliced.inspect(v) WHERE id = 1 GROUP BY 1)" 100
 delete converted "chunk_id = (SELECT object FROM converted, sliced.inspect(v) WHERE id = 2 LIMIT 1) AND chunk_seq > 0"
+damage converted "(chunk_id, chunk_seq) IN (SELECT object, start FROM converted, sliced.inspect(v) WHERE id = 5 AND start = 131072)" 100
 is "$(sql -c 'SET sliced.compression = lz4' -c "CALL sliced.convert('converted')" \
-    -c "SELECT id FROM converted WHERE id > 2 AND v = repeat(array_to_string(words(id::text, 300), ' '), 30)" 2>&1 | grep -v '^NOTICE')" '3
+    -c "SELECT id FROM converted WHERE id IN (3, 4) AND v = repeat(array_to_string(words(id::text, 300), ' '), 30)" 2>&1 | grep -v '^NOTICE')" '3
 4' "conversion of a table with damaged values"
+
+# What is copied as it is stored, or left as it is by a conversion.
+sql <<'SQL'
+SET sliced.compression = lz4;
+CREATE TABLE cut (id int, j jsonb) USING sliced WITH (autovacuum_enabled = off);
+INSERT INTO cut SELECT i, jsonb_build_object('a', repeat('abcd', 6000), 'b', array_to_string(words('b', 400), ' '), 'list', to_jsonb(words('', 500)), 'n', i) FROM generate_series(1, 9) i;
+CREATE TABLE as_it_was AS TABLE cut;
+CREATE TABLE copies (id int, j jsonb) USING sliced;
+SQL
+# forge ID SEQ DATA: other data for a row
+forge() {
+    change cut "UPDATE \$toast SET chunk_data = forge($3, chunk_id, chunk_seq) WHERE $(of_cut "$1" "$2")"
+}
+of_cut() {
+    echo "chunk_id = (SELECT object FROM cut, sliced.inspect(j) WHERE id = $1 LIMIT 1) AND chunk_seq = $2"
+}
+# the first slice is missing, by itself or with all others, is damaged, is a tail, says that it is longer; a root may lead to a place behind its slices
+delete cut "$(of_cut 1 1)"
+delete cut "$(of_cut 9 chunk_seq) AND chunk_seq > 0"
+damage cut "$(of_cut 2 1)" 100
+forge 3 1 "'\\x0000000014000000'::bytea || noise(100, 1) || '\\x0000000001'"
+forge 4 1 'overlay(chunk_data PLACING number(900000, 4) FROM 9)'
+delete cut "$(of_cut 5 "(SELECT 1 + start FROM cut, sliced.inspect(j) WHERE id = 5 AND rows > 1 ORDER BY start DESC LIMIT 1)")"
+forge 6 -1 'set_byte(chunk_data, 28, get_byte(chunk_data, 28) + 1)'
+forge 7 -1 'set_byte(chunk_data, 32, 255)'
+is "$(for i in 1 2 3 4 5 6 7 8 9; do message "INSERT INTO copies SELECT * FROM cut WHERE id = $i" | cut -d : -f 1,3; done)" 'XX001: the slice is missing
+XX001: checksum mismatch
+XX001: the slice is missing
+XX001: the slice cannot be decompressed
+XX001: a continuation of the slice is missing
+XX001: impossible node
+XX001: the slice is missing' "damaged documents are not copied"
+is "$(sql -c "SELECT c.id, c.j = o.j FROM copies c JOIN as_it_was o USING (id) ORDER BY 1" -c "SELECT * FROM sliced.verify('copies')")" '6|t
+8|t' "sound ones are"
+# whatever byte of a root is another one, the copy is the same
+sql <<'SQL'
+CREATE FUNCTION bytes(jsonb, bytea DEFAULT '') RETURNS bytea LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
+CREATE FUNCTION what(rel regclass) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT md5(bytes(j)) FROM %s WHERE id = 8', rel) INTO result;
+    RETURN result;
+EXCEPTION WHEN data_corrupted THEN
+    RETURN 'corrupted';
+END $$;
+CREATE FUNCTION copied() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM copies;
+    INSERT INTO copies SELECT * FROM cut WHERE id = 8;
+    RETURN what('copies');
+EXCEPTION WHEN data_corrupted THEN
+    RETURN 'corrupted';
+END $$;
+CREATE FUNCTION copies_of_others() RETURNS TABLE (byte int, original text, copy text) LANGUAGE plpgsql AS $$
+DECLARE
+    toast regclass := (SELECT reltoastrelid FROM pg_class WHERE oid = 'cut'::regclass);
+    id oid := (SELECT object FROM cut, sliced.inspect(j) WHERE cut.id = 8 LIMIT 1);
+    place tid;
+    data bytea;
+BEGIN
+    EXECUTE format('SELECT ctid, chunk_data FROM %s WHERE chunk_id = %s AND chunk_seq = -1', toast, id) INTO place, data;
+    FOR byte IN 28 .. length(data) - 1 LOOP
+        PERFORM row_poke(toast, place, 36, forge(set_byte(data, byte, get_byte(data, byte) # 1), id, -1));
+        RETURN QUERY SELECT byte, what('cut'), copied();
+    END LOOP;
+    PERFORM row_poke(toast, place, 36, data);
+END $$;
+CREATE TABLE copying AS SELECT * FROM copies_of_others();
+SQL
+is "$(sql -c 'SELECT count(DISTINCT copy) > 5 FROM copying' -c 'SELECT * FROM copying WHERE original <> copy')" t "copies of documents with other roots"
+# a part that cannot be read can be replaced
+is "$(sql -c "UPDATE cut SET j = jsonb_set(j, '{list}', to_jsonb(words('new', 500))) WHERE id = 5" \
+    -c "SELECT c.j = jsonb_set(o.j, '{list}', to_jsonb(words('new', 500))) FROM cut c JOIN as_it_was o USING (id) WHERE id = 5")" t "a damaged list is replaced by another"
+# a conversion leaves what it need not read, and renews what is not as it should be
+is "$(sql -c 'DELETE FROM cut WHERE id IN (3, 5)' -c 'SET sliced.compression = lz4' -c "CALL sliced.convert('cut')" 2>&1 | sed -n 's/^ERROR:.*: //p')" 'impossible node' "conversion of a root that is none"
+sql -c 'DELETE FROM cut WHERE id = 7' -c 'SET sliced.compression = lz4' -c "CALL sliced.convert('cut')" 2>"$PGS_TMP/notices"
+is "$(grep -c 'converted 1 row of "cut"' "$PGS_TMP/notices")$(sql -c "SELECT id, c.j = o.j FROM (SELECT * FROM cut WHERE id IN (6, 8)) c JOIN as_it_was o USING (id)")" '16|t
+8|t' "conversion of the others"
 
 # ... and what was damaged goes with the last bytes of its object that are needed.
 sql -c 'CREATE TABLE owner (v bytea) USING sliced' -c 'ALTER TABLE owner ALTER v SET STORAGE external' \
@@ -161,9 +392,15 @@ sql -c "UPDATE owner SET v = overlay(noise(40000, 1) placing 'x' FROM 100)"
 is "$(sql -c "SELECT * FROM sliced.verify('owner')" -c "SELECT v = overlay(noise(40000, 1) placing 'x' FROM 100) FROM owner")" t \
     "nothing is left of it"
 
+# A toast relation of another name is named itself.
+damage whole "chunk_id = (SELECT max(object) FROM whole, sliced.inspect(t)) AND chunk_seq > 0" 100
+sql -c 'SET allow_system_table_mods = on' -c "DO \$\$ BEGIN EXECUTE format('ALTER TABLE %s RENAME TO other_name', (SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'whole')); END \$\$"
+is "$(message 'SELECT sum(length(md5(t))) FROM whole' | cut -d ' ' -f 1-6)" 'XX001: value N of table "other_name"' "damage in a renamed toast relation"
+sql -c 'DROP TABLE whole'
+
 # Values in core's format, in a table that was adopted.
 sql -c 'CREATE TABLE old (id int, v text) USING heap' -c 'ALTER TABLE old ALTER v SET STORAGE external' \
-    -c "INSERT INTO old SELECT i, array_to_string(words('', 500), '') FROM generate_series(1, 5) i" -c "SELECT sliced.adopt('old')" >/dev/null 2>&1
+    -c "INSERT INTO old SELECT i, array_to_string(words('', 500), '') FROM generate_series(1, 6) i" -c "SELECT sliced.adopt('old')" >/dev/null 2>&1
 of() {
     echo "chunk_id = (SELECT object FROM old, sliced.inspect(v) WHERE old.id = $1 LIMIT 1)"
 }
@@ -171,12 +408,37 @@ change old "UPDATE \$toast SET chunk_data = substr(chunk_data, 1, 100) WHERE $(o
 delete old "$(of 2) AND chunk_seq = 3"
 delete old "$(of 3) AND chunk_seq = 8"
 change old "INSERT INTO \$toast SELECT chunk_id, 9, chunk_data FROM \$toast WHERE $(of 4) AND chunk_seq = 0"
+change old "INSERT INTO \$toast SELECT chunk_id, 11, chunk_data FROM \$toast WHERE $(of 6) AND chunk_seq = 0"
 is "$(sql -c "SELECT kind, byte_offset, message, (SELECT id FROM old WHERE ctid = row_ctid) FROM sliced.verify('old') ORDER BY 4")" \
     'corrupted slice|3992|unexpected chunk length|1
 missing slice|5988|unexpected chunk number|2
 missing slice|15968|the chunk is missing|3
-excess slice|16000|unexpected chunk number|4' "chunks of core's"
+excess slice|16000|unexpected chunk number|4
+excess slice|16000|unexpected chunk number|6' "chunks of core's"
 is "$(message 'SELECT md5(v) FROM old WHERE id = 2' | cut -d ' ' -f 1) $(sql -c 'SELECT length(v) FROM old WHERE id = 5')" 'XX001: 16000' "as core says, too"
+
+# Rows that are deleted, and that a transaction may still want to see, are left out of a new index if they cannot be read.
+# hold: a transaction that keeps what is deleted from now on, until it is let go
+hold() {
+    sql -c BEGIN -c 'CREATE TABLE held ()' -c "PREPARE TRANSACTION 'held'"
+}
+let_go() {
+    sql -c "ROLLBACK PREPARED 'held'"
+}
+hold
+sql -c 'DELETE FROM old WHERE id <> 5' -c 'CREATE INDEX ON old (md5(v))'
+let_go
+is "$(sql -c 'SET enable_seqscan = off' -c "SELECT count(*) FROM old WHERE md5(v) = md5(array_to_string(words('', 500), ''))")" 1 "an index on a table with damaged rows that are deleted"
+
+# Before a value is said to be missing, a reader waits for those who write.
+sql -c 'CREATE TABLE waited (id int, v text) USING sliced' -c 'ALTER TABLE waited ALTER v SET STORAGE external' \
+    -c "INSERT INTO waited VALUES (1, array_to_string(words('', 500), ''))"
+delete waited 'chunk_seq > 8000'
+sql -c BEGIN -c "INSERT INTO waited VALUES (2, array_to_string(words('', 500), ''))" -c 'SELECT pg_sleep(1)' -c COMMIT >/dev/null &
+until [ "$(sql -c "SELECT count(*) FROM pg_locks WHERE relation = '$(toast_of waited)'::regclass AND mode = 'RowExclusiveLock'")" = 1 ]; do sleep 0.02; done
+is "$(message 'SELECT md5(v) FROM waited WHERE id = 1' | cut -d ' ' -f 1; sql -c 'SELECT count(*) FROM waited')" 'XX001:
+2' "a value is missing when another transaction has ended"
+wait
 
 # The rows of a slice come from one transaction.  A reader may come upon the first of them just before
 # that transaction aborts, and another one appends to the value and writes a slice of the same lengths.
@@ -225,6 +487,31 @@ t' "what is sound is taken"
 sql -c 'CREATE TABLE again (LIKE packed INCLUDING COMPRESSION) USING sliced' -c 'INSERT INTO again SELECT * FROM taken'
 damage taken "chunk_id = (SELECT object FROM taken, sliced.inspect(v) WHERE taken.id = 300) AND chunk_seq > 0" 100
 is "$(message 'INSERT INTO again SELECT * FROM taken' | cut -d ' ' -f 1)" XX001: "damaged slices are not taken"
+
+# An error in a toaster's column names the toaster, if it is one that looks into values.
+sql -c 'CREATE TABLE short (v text COMPRESSION pglz) USING heap WITH (toast_tuple_target = 8160)' -c "INSERT INTO short SELECT repeat(array_to_string(words('', 100), ' '), 5)" \
+    -c "SELECT row_poke('short', ctid, 40, decode(repeat('ff', 20), 'hex')) FROM short" >/dev/null
+sql -c 'CREATE TABLE looked_into (v text) USING sliced' -c 'CREATE TABLE plain (v text) USING sliced' \
+    -c "SELECT sliced.alter_column('plain', 'v', 'toaster=plain')" >/dev/null
+for table in looked_into plain; do
+    sql -c 'SET sliced.compression = zstd' -c "INSERT INTO $table SELECT * FROM short" 2>&1 | grep -v LOCATION || true
+done >"$PGS_TMP/said"
+is "$(cat "$PGS_TMP/said")" 'ERROR:  compressed pglz data is corrupt
+CONTEXT:  toaster "text" of column "v" of table "looked_into"
+ERROR:  compressed pglz data is corrupt' "errors of what heap has compressed"
+
+# A value that has grown since, with its older version: VACUUM FULL writes what is more than that, and has to decompress it.
+sql -c 'CREATE TABLE long (v text COMPRESSION pglz) USING heap' -c "INSERT INTO long SELECT left(repeat(array_to_string(words('', 100), ' '), 11), 32768)" \
+    -c 'CREATE TABLE longer (v text COMPRESSION pglz) USING sliced'
+change long "UPDATE \$toast SET chunk_data = overlay(chunk_data PLACING decode(repeat('ff', 40), 'hex') FROM 101) WHERE chunk_seq = 0"
+sql -c 'INSERT INTO longer SELECT * FROM long'
+hold
+sql -c "UPDATE longer SET v = v || repeat('more ', 2000)"
+is "$(message 'VACUUM FULL longer')" 'XX001: a compressed value of 42768 bytes cannot be decompressed' "VACUUM FULL with two versions of a damaged value"
+let_go
+sql -c 'VACUUM FULL longer'
+is "$(sql -c "SELECT kind, message FROM sliced.verify('longer')" -c "SELECT octet_length(v) FROM longer")" 'corrupted slice|the slice cannot be decompressed
+42768' "with one"
 
 # Rows of the table itself are not what they seem: each in another way.
 sql -c 'CREATE TABLE rows (id int, n int, c text COMPRESSION pglz, v bytea) USING sliced WITH (autovacuum_enabled = off)' \

@@ -28,7 +28,7 @@ INSERT INTO good SELECT jsonb_agg(e) FROM (SELECT jsonb_array_elements(jsonb_bui
 -- Each of these has a word that is something else: other lengths, counts, types, places.
 CREATE TABLE damaged (id int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, at int, now bigint, doc jsonb) USING sliced;
 CREATE FUNCTION instead_of(w bigint) RETURNS SETOF bigint LANGUAGE sql IMMUTABLE AS $$
-    SELECT DISTINCT n & 4294967295 FROM unnest(ARRAY[w + 1, w - 1, w + 4, w * 2, w # (1 << 20), w # (15 << 24), w # (3::bigint << 28), w # (5::bigint << 28), w # (8::bigint << 28), 4294967295]) n
+    SELECT DISTINCT n & 4294967295 FROM unnest(ARRAY[w + 1, w - 1, w + 4, w * 2, w # (1 << 20), w # (15 << 24), w # (3::bigint << 28), w # (5::bigint << 28), w # (8::bigint << 28), w & (15::bigint << 28), 4294967295]) n
     WHERE n & 4294967295 <> w $$;
 CREATE PROCEDURE damage(step int) LANGUAGE sql AS $$
     INSERT INTO damaged (at, now, doc) SELECT at, n, document(with_word(bytes(doc), at, n))
@@ -102,6 +102,8 @@ INSERT INTO numbers SELECT -1, header, document(set_byte(bytes(doc), 36, 1)) FRO
 -- compressed by pglz, from a single byte
 INSERT INTO numbers SELECT -2, header, document(set_byte(set_byte(with_word(with_word(bytes(doc), 36, 10 * 4 + 2), 40, 1), 44, 0), 45, 0))
     FROM numbers WHERE size = 10;
+-- of four bytes, as its document says
+INSERT INTO numbers SELECT -3, header, document(with_word(bytes(doc), 16, (1 << 28) + 5)) FROM numbers WHERE size = 10;
 CREATE FUNCTION attempt(look text, size int, header int) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('SELECT %s FROM numbers WHERE size = %s AND header = %s', look, size, header);
