@@ -96,4 +96,44 @@ sql -c 'VACUUM FULL docs'
 is "$(sql -c 'SELECT state()' -c 'SELECT trained()' -c 'CALL fill(511, 520)' -c 'SELECT state()')" '1510 0 0 0 0
 doc made, t made
 1520 0 2 2 0' "VACUUM FULL makes a new directory"
+
+# Rows that a superuser has made, with the right checksums.
+. "$PGS_ROOT/test/t/bytes/functions.sh"
+bytes_install
+sql -c "CREATE FUNCTION number(n bigint, bytes int) RETURNS bytea LANGUAGE sql AS \$\$
+    SELECT string_agg(set_byte('\x00', 0, (n >> 8 * i & 255)::int), '' ORDER BY i) FROM generate_series(0, bytes - 1) i \$\$"
+reads='SELECT md5(doc::text) FROM docs WHERE id = 450'
+error='XX001: value N of table "docs" is corrupted at offset 0: its dictionary is damaged'
+table
+rows "INSERT INTO \$toast SELECT $doc, 2000000, forge('\\x0000000014000000780000000001', $doc, 2000000)"
+is "$(message "$reads")" "$error" "a dictionary that is too long"
+rows "DELETE FROM \$toast WHERE chunk_id = $doc AND chunk_seq = 2000000"
+is "$(message "$reads")$(sql -c 'SELECT wrong()')" 0 "... and no more"
+# it would be read in order to read it
+rows "UPDATE \$toast SET chunk_data = forge(overlay(set_byte(chunk_data, 5, get_byte(chunk_data, 5) | 128) PLACING CASE chunk_seq WHEN -1 THEN number($doc, 4) ELSE '' END
+    FROM CASE chunk_seq WHEN -1 THEN 33 ELSE 1 END), chunk_id, chunk_seq) WHERE chunk_id = $doc"
+is "$(message "$reads")" "$error" "a dictionary that looks back at itself"
+table
+rows "INSERT INTO \$toast SELECT 0, 9, forge(substr(chunk_data, 1, 4) || '\\x12' || substr(chunk_data, 6), 0, 9) FROM \$toast WHERE chunk_id = 0 ORDER BY chunk_seq LIMIT 1"
+is "$(sql -c "SELECT count(*) FROM sliced_functions.table_dictionaries('docs')" 2>&1)" 'WARNING:  directory of dictionaries of table "docs" is corrupted: impossible entry of a dictionary
+2' "a slice in the directory"
+# other documents are worth another dictionary
+table
+rows "INSERT INTO \$toast SELECT 0, chunk_seq | 65535, forge(chunk_data, 0, chunk_seq | 65535) FROM \$toast WHERE chunk_id = 0"
+is "$(sql -c 'SELECT wrong(), count(*) FROM docs')" '0|500' "the last number of a dictionary"
+sql -c "UPDATE docs SET doc = translate(doc::text, 'abcdefghijklmnopqrstuvwxyz', 'zyxwvutsrqponmlkjihgfedcba')::jsonb"
+is "$(message 'SELECT trained()' | sed -E 's/column [0-9]+/column N/')" '54000: column N of the table has had too many dictionaries' "there is no other number"
+sql -c 'VACUUM FULL docs'
+is "$(sql -c "SELECT max(chunk_seq & 65535) < 9 FROM $(sql -c "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'docs'::regclass") WHERE chunk_id = 0")" t \
+    "VACUUM FULL begins with the first number again"
+# the name of a dictionary begins in one row, and ends in the next
+table
+rows "INSERT INTO \$toast SELECT chunk_id, 1, forge(substr(chunk_data, 1, 4) || '\\x13' || substr(chunk_data, 6, 1) || number(1, 2) || substr(chunk_data, 9, 12) || substr(chunk_data, 37), chunk_id, 1)
+        FROM \$toast WHERE chunk_seq = -1 AND chunk_id = (SELECT object FROM docs, sliced.inspect(doc) WHERE id = 450);
+    UPDATE \$toast SET chunk_data = forge(overlay(substr(chunk_data, 1, 36) PLACING number(1, 2) FROM 7), chunk_id, -1)
+        WHERE chunk_seq = -1 AND chunk_id = (SELECT object FROM docs, sliced.inspect(doc) WHERE id = 450)"
+is "$(message "$reads")$(sql -c 'SELECT wrong()' -c "SELECT rows FROM docs, sliced.inspect(doc) WHERE id = 450")" '0
+2' "a value whose first row is that short is readable"
+is "$(sql -c 'DELETE FROM docs WHERE id < 401' -c "CALL sliced.convert('docs')" 2>&1 | grep -c 'converted 1 row of')$(sql -c 'SELECT wrong()' -c "SELECT rows FROM docs, sliced.inspect(doc) WHERE id = 450")" '10
+1' "... and stored anew by a conversion"
 server_stop damage
