@@ -133,6 +133,15 @@ END
 ) || true
 is "$out" "text|label of column|lz4" "one session drops the extension and creates it"
 
+# all may see the options of a temporary table, whose dictionaries only its own session can read
+is "$(sql -d one <<SQL
+CREATE TEMP TABLE own (v text) USING sliced;
+SECURITY LABEL FOR sliced ON TABLE own IS 'compression=zstd, dictionary=on';
+INSERT INTO own VALUES (repeat('long', 9000));
+\! "$PGS_BINDIR/psql" -XAtq -d one -c "SELECT compression, dictionary FROM sliced.columns WHERE rel::text LIKE 'pg_temp%.own'"
+SQL
+)" 'zstd|on' "another session's temporary table"
+
 # pg_upgrade, of the server with all that in it
 sql -c 'DROP DATABASE two'
 server_stop labels

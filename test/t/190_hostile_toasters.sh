@@ -53,7 +53,7 @@ for symbol in no_swaps fewer_than_no_swaps swap_of_no_kind swap_without_name swa
     refused $symbol "$insert" 'function json_toaster(json) returned a toaster with impossible functions to exchange'
 done
 details() {
-    for symbol in no_swaps fewer_than_no_swaps swap_of_no_kind swap_without_name swap_of_nothing cuts_overlap cuts_end_early cuts_of_no_region cuts_cross; do
+    for symbol in no_swaps fewer_than_no_swaps swap_of_no_kind swap_without_name swap_of_nothing cuts_overlap cuts_end_early cuts_of_no_region cuts_are_fewer_than_none cuts_cross; do
         with $symbol
         sql -c "$insert" 2>&1 | sed -n 's/^DETAIL:  //p'
     done
@@ -66,6 +66,7 @@ is "$(details)" '"nswaps" is 3, and "swaps" is NULL.
 Cut 1 has 19010 bytes from 1000 on, and should begin at 2000.
 The last cut ends at 20009.
 Cut 1 is in region 2 of 2.
+There are -1 cuts in -5 regions; at most 400 cuts, and no more regions, are possible.
 Cut 3 is in region 1, which has ended: a region around it has gone on.' "messages name the member that is wrong"
 sql -c 'DROP FUNCTION json_toaster(json)'
 
@@ -87,7 +88,7 @@ is "$(sql -c "$different")" 0 "nothing has changed"
 
 column='toaster "json" of column "j" of table "t"'
 for symbol in cuts_overlap cuts_leave_a_gap cuts_end_early cuts_go_beyond cuts_go_round cuts_of_no_region cuts_of_less_than_no_region cuts_of_a_billion_regions \
-    cuts_of_negative_regions cuts_skip_a_region cuts_of_nothing cuts_are_nowhere cuts_are_many cuts_cross; do
+    cuts_of_negative_regions cuts_skip_a_region cuts_of_nothing cuts_are_nowhere cuts_are_fewer_than_none cuts_are_many cuts_cross; do
     refused $symbol "$insert" "bytes are not possible
 $column"
 done
@@ -100,6 +101,8 @@ refused cuts_overlap "VACUUM FULL t" "toaster \"json\" of column \"j\""
 refused difference_is_none "$update" "a difference between two values does not lead to the new value
 $column"
 refused difference_is_wrong "$update" "a difference between two values does not lead to the new value
+$column"
+refused difference_of_another "$update" "a difference between two values does not lead to the new value
 $column"
 refused difference_goes_beyond "$update" "of a value of 60030 bytes
 $column"
@@ -135,6 +138,9 @@ sql -c 'DROP FUNCTION json_count(json)'
 checked edit_nothing "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "$change" "${change/change/strip_nulls}"
 checked edit_first_byte "$change RETURNS json" 'UPDATE t SET j = json_strip_nulls(j)' "$change" "${change/change/strip_nulls}"
 is "$(with swaps_functions; sql -c "BEGIN; UPDATE t SET j = json_strip_nulls(j); SELECT DISTINCT left(j::text, 1) FROM t; ROLLBACK")" '!' "without it a wrong change is stored"
+
+sql -c "DROP FUNCTION $change" -c "CREATE FUNCTION $change RETURNS json AS '$PGS_TMP/hostile.so', 'edit_twice' LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE"
+is "$(with swaps_functions; sql -c "BEGIN; UPDATE t SET j = json_strip_nulls(j); SELECT bool_and(t.j::text = e.j::text || e.j::text) FROM t JOIN expected e USING (id); ROLLBACK")" t "a value twice, one behind the other, is no growth"
 
 # the view says why a toaster, or an exchange, is no use
 why() { with "$1"; sql -c "SELECT function, exchanged_by, works, why FROM sliced.toaster_functions WHERE type = 'json'::regtype"; }

@@ -112,6 +112,14 @@ no_cuts(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 }
 
 static int
+fewer_than_no_cuts(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
+{
+	*ncuts = -1;
+	*cuts = palloc(sizeof(SlicedCut));
+	return -5;
+}
+
+static int
 many_cuts(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 {
 	*ncuts = SLICED_MAX_CUTS + 1;
@@ -153,6 +161,7 @@ fail_to_cut(const char *raw, uint32 len, SlicedCut **cuts, int *ncuts)
 TOASTER(cuts_cross, .policy = {.cut = cross, .cut_min = 4000})
 TOASTER(cuts_enclose, .policy = {.cut = enclose, .cut_min = 4000})
 TOASTER(cuts_are_nowhere, .policy = {.cut = no_cuts, .cut_min = 4000})
+TOASTER(cuts_are_fewer_than_none, .policy = {.cut = fewer_than_no_cuts, .cut_min = 4000})
 TOASTER(cuts_are_many, .policy = {.cut = many_cuts, .cut_min = 4000})
 TOASTER(cut_fails, .policy = {.cut = fail_to_cut, .cut_min = 4000})
 
@@ -162,6 +171,24 @@ static SlicedRope *
 whole(SlicedDocument *old, const char *raw, uint32 len)
 {
 	return sliced_api()->rope_of_document(old);
+}
+
+/* the bytes of the first new value, as a change of the old one at that time */
+static SlicedRope *
+of_another_value(SlicedDocument *old, const char *raw, uint32 len)
+{
+	static SlicedRope *first = NULL;
+
+	if (first == NULL)
+	{
+		MemoryContext mcxt = MemoryContextSwitchTo(TopMemoryContext);
+
+		first = sliced_api()->rope_begin(sliced_api()->rope_of_document(old));
+		sliced_api()->rope_add_rope(first, sliced_api()->rope_of_document(old), 0, 20000);
+		sliced_api()->rope_add_bytes(first, memcpy(palloc(len - 20000), raw + 20000, len - 20000), len - 20000);
+		MemoryContextSwitchTo(mcxt);
+	}
+	return first;
 }
 
 static SlicedRope *
@@ -200,6 +227,7 @@ fail_to_compare(SlicedDocument *old, const char *raw, uint32 len)
 
 TOASTER(difference_is_none, .difference = whole)
 TOASTER(difference_is_wrong, .difference = of_same_length)
+TOASTER(difference_of_another, .difference = of_another_value)
 TOASTER(difference_goes_beyond, .difference = beyond)
 TOASTER(difference_looks_beyond, .difference = look_beyond)
 TOASTER(difference_fails, .difference = fail_to_compare)
@@ -240,6 +268,14 @@ HANDLER(edit_first_byte,
 
 		sliced_api()->rope_add_bytes(result, "!", 1);
 		sliced_api()->rope_add_rope(result, rope, 1, sliced_api()->document_size(sliced_api()->document(fcinfo, 0)) - 1);
+		return sliced_api()->result_rope(fcinfo, result))
+
+HANDLER(edit_twice,
+		const SlicedRope *rope = sliced_api()->rope_of_document(sliced_api()->document(fcinfo, 0));
+		SlicedRope *result = sliced_api()->rope_begin(rope);
+
+		sliced_api()->rope_add_rope(result, rope, 0, sliced_api()->document_size(sliced_api()->document(fcinfo, 0)));
+		sliced_api()->rope_add_rope(result, rope, 0, sliced_api()->document_size(sliced_api()->document(fcinfo, 0)));
 		return sliced_api()->result_rope(fcinfo, result))
 
 HANDLER(read_beyond,
