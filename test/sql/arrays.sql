@@ -171,6 +171,33 @@ DO $$ DECLARE a int[]; b int[]; BEGIN
 END $$;
 SELECT i[1:9], l[4], cardinality(i) - cardinality(l) AS one FROM arrays;
 SELECT * FROM sliced.verify('arrays');
+-- arrays whose bytes say something else: fewer dimensions than none, elements of a type that has another shape, or the same
+CREATE TABLE others (id int, i int[], b int8[], t text[]) USING sliced;
+ALTER TABLE others ALTER i SET STORAGE external, ALTER b SET STORAGE external, ALTER t SET STORAGE external;
+CREATE FUNCTION bytes(int[], bytea DEFAULT '') RETURNS bytea LANGUAGE internal AS 'byteacat';
+CREATE FUNCTION bytes(int8[], bytea DEFAULT '') RETURNS bytea LANGUAGE internal AS 'byteacat';
+CREATE FUNCTION bytes(text[], bytea DEFAULT '') RETURNS bytea LANGUAGE internal AS 'byteacat';
+CREATE FUNCTION ints(bytea, bytea DEFAULT '') RETURNS int[] LANGUAGE internal AS 'byteacat';
+CREATE FUNCTION bigints(bytea, bytea DEFAULT '') RETURNS int8[] LANGUAGE internal AS 'byteacat';
+CREATE FUNCTION texts(bytea, bytea DEFAULT '') RETURNS text[] LANGUAGE internal AS 'byteacat';
+CREATE FUNCTION with_type(array_bytes bytea, type regtype) RETURNS bytea LANGUAGE sql AS $$
+    SELECT overlay(array_bytes PLACING set_byte(set_byte('\x00000000', 0, type::oid::int & 255), 1, type::oid::int >> 8) FROM 9) $$;
+INSERT INTO others SELECT 1, ints(overlay(bytes(i) PLACING '\xffffffff'::bytea FROM 1)), bigints(with_type(bytes(b), 'macaddr8')), texts(with_type(bytes(t), 'path'))
+    FROM (SELECT array_agg(n) AS i, array_agg(n::int8) AS b, array_agg(md5(n::text)) AS t FROM generate_series(1, 3000) n) a;
+INSERT INTO others SELECT 2, ints(with_type(bytes(array_agg(n)), 'date')) FROM generate_series(1, 3000) n;
+CREATE TABLE core USING heap AS SELECT * FROM others WHERE id = 2;
+CREATE FUNCTION error_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+    RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+    RETURN regexp_replace(SQLERRM, 'value \d+', 'value N');
+END $$;
+SELECT statement, error_of(statement) FROM unnest(ARRAY['SELECT i[5] FROM others WHERE id = 1', 'SELECT b[5] FROM others WHERE id = 1', 'SELECT t[5] FROM others WHERE id = 1',
+    'UPDATE others SET i = i || 5 WHERE id = 1', 'UPDATE others SET b = b || ARRAY[5, 6]::int8[] WHERE id = 1', 'UPDATE others SET t = ARRAY[''5'', ''6''] || t WHERE id = 1',
+    'UPDATE others SET i = i || ARRAY[5, 6] WHERE id = 2', 'UPDATE core SET i = i || ARRAY[5, 6]', 'UPDATE others SET i = ARRAY[5, 6] || i WHERE id = 2', 'UPDATE core SET i = ARRAY[5, 6] || i']) statement;
+DROP TABLE others, core;
+DROP FUNCTION bytes(int[], bytea), bytes(int8[], bytea), bytes(text[], bytea), ints, bigints, texts, with_type, error_of;
 DROP TABLE arrays, sent;
 DROP PROCEDURE costs;
 DROP FUNCTION buffers;

@@ -202,6 +202,82 @@ SET client_min_messages = warning;
 DROP SCHEMA on_heap, on_sliced CASCADE;
 RESET client_min_messages;
 DROP FUNCTION read_versions, store_twice;
+-- rows of a merged slice have numbers of the slices that it has replaced, and stand before or behind them
+CREATE FUNCTION nearly_noise(n int, seed int) RETURNS bytea LANGUAGE sql AS $$
+    SELECT substr(string_agg(sha512(int4send(seed) || int4send(i)) || '\x0000000000000000', ''), 1, n) FROM generate_series(0, n / 64) i $$;
+CREATE TABLE merged (id int, v bytea) WITH (autovacuum_enabled = off);
+SET sliced.compression = zstd;
+INSERT INTO merged SELECT 0, nearly_noise(300000, 0);
+INSERT INTO merged SELECT i, nearly_noise(131072, i) FROM generate_series(1, 2) i;
+CREATE TABLE core (id int, v bytea) USING heap;
+INSERT INTO core SELECT * FROM merged WHERE id > 0;
+CREATE PROCEDURE add_to_both(bytes bytea, at int DEFAULT NULL) LANGUAGE sql AS $$
+    UPDATE merged SET v = v || bytes WHERE id = coalesce(at, id) AND id > 0;
+    UPDATE core SET v = v || bytes WHERE id = coalesce(at, id);
+$$;
+BEGIN;
+CALL add_to_both('a');
+CALL add_to_both('b');
+CALL add_to_both(nearly_noise(60000, 3));
+CALL add_to_both(nearly_noise(100000, 4), 1);
+SELECT count(*), bool_and(m.v = c.v), bool_and(substr(m.v, 131070, 70000) = substr(c.v, 131070, 70000)) FROM merged m JOIN core c USING (id);
+COMMIT;
+DELETE FROM merged WHERE id = 0;
+VACUUM merged;
+BEGIN;
+CALL add_to_both(nearly_noise(100000, 5), 2);
+SELECT count(*), bool_and(m.v = c.v), bool_and(substr(m.v, 131070, 70000) = substr(c.v, 131070, 70000)) FROM merged m JOIN core c USING (id);
+COMMIT;
+-- a longer slice in place of another one
+INSERT INTO merged SELECT 3, nearly_noise(131072, 3);
+INSERT INTO core SELECT * FROM merged WHERE id = 3;
+CALL add_to_both(nearly_noise(60000, 9), 3);
+CALL add_to_both('c', 3);
+CALL add_to_both(nearly_noise(100000, 10), 3);
+SELECT m.v = c.v AS same, substr(m.v, 131070, 70000) = substr(c.v, 131070, 70000) AS part FROM merged m JOIN core c USING (id) WHERE id = 3;
+-- what is rolled back was at other places
+BEGIN;
+CALL add_to_both(nearly_noise(1000, 6));
+CALL add_to_both(nearly_noise(1000, 7));
+ROLLBACK;
+CALL add_to_both(nearly_noise(2000, 8));
+SELECT count(*), bool_and(m.v = c.v), bool_and(substr(m.v, 290000, 9000) = substr(c.v, 290000, 9000)) FROM merged m JOIN core c USING (id);
+-- the same bytes twice, and a part of them once more
+UPDATE merged SET v = v || v || substr(v, 100, 5000);
+UPDATE core SET v = v || v || substr(v, 100, 5000);
+SELECT count(*), bool_and(m.v = c.v) FROM merged m JOIN core c USING (id);
+SELECT * FROM sliced.verify('merged');
+RESET sliced.compression;
+DROP TABLE merged, core;
+DROP PROCEDURE add_to_both;
+DROP FUNCTION nearly_noise;
+-- the toast relation is rewritten by itself: where a node says that a row is, there is none, another, or one that was rolled back
+CREATE TABLE hinted (id int, v bytea) WITH (autovacuum_enabled = off);
+ALTER TABLE hinted ALTER v SET STORAGE external;
+CREATE FUNCTION noise(n int, seed int) RETURNS bytea LANGUAGE sql AS $$
+    SELECT substr(string_agg(sha512(int4send(seed) || int4send(i)), ''), 1, n) FROM generate_series(0, n / 64) i $$;
+INSERT INTO hinted SELECT i, noise(60000, i) FROM generate_series(1, 5) i;
+INSERT INTO hinted SELECT 6, noise(30000, 6);
+DO $$ BEGIN FOR i IN 1 .. 60 LOOP UPDATE hinted SET v = overlay(v PLACING 'edit' FROM i * 490) WHERE id = 6; END LOOP; END $$;
+CREATE TABLE core USING heap AS SELECT * FROM hinted WHERE id = 6;
+DELETE FROM hinted WHERE id < 6;
+VACUUM hinted;
+\set ECHO none
+SELECT format('VACUUM FULL %s', reltoastrelid::regclass) FROM pg_class WHERE oid = 'hinted'::regclass
+\gexec
+\set ECHO all
+SELECT h.v = c.v AS same, substr(h.v, 15000, 3000) = substr(c.v, 15000, 3000) AS part FROM hinted h JOIN core c USING (id);
+BEGIN;
+INSERT INTO hinted SELECT i, noise(60000, i) FROM generate_series(11, 15) i;
+ROLLBACK;
+SELECT h.v = c.v AS same, substr(h.v, 15000, 3000) = substr(c.v, 15000, 3000) AS part FROM hinted h JOIN core c USING (id);
+UPDATE hinted SET v = overlay(v PLACING 'again' FROM 15001);
+UPDATE core SET v = overlay(v PLACING 'again' FROM 15001);
+INSERT INTO hinted SELECT i, noise(60000, i) FROM generate_series(11, 16) i;
+SELECT h.v = c.v AS same, substr(h.v, 15000, 3000) = substr(c.v, 15000, 3000) AS part FROM hinted h JOIN core c USING (id);
+SELECT * FROM sliced.verify('hinted');
+DROP TABLE hinted, core;
+DROP FUNCTION noise;
 -- many statements while a cursor is open
 BEGIN;
 DECLARE c CURSOR FOR SELECT length(v) FROM t;

@@ -251,6 +251,30 @@ SELECT sliced.adopt('owned');
 CALL sliced.convert('owned');
 SELECT current_user = session_user AS myself, current_setting('search_path');
 SELECT * FROM sliced.convert_progress;
+
+-- ---- bytes behind the first slice, and slices of a document, that a new value would have in another form ----
+CREATE FUNCTION hex(n int, seed text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT left(string_agg(md5(seed || i), ''), n) FROM generate_series(0, n / 32) i $$;
+SET sliced.compression = zstd;
+CREATE TABLE behind (id int, v text, j jsonb) USING sliced;
+INSERT INTO behind SELECT i, hex(131072, i::text) FROM generate_series(1, 2) i;
+-- a tail before the last slice; one of another codec before it
+UPDATE behind SET v = v || hex(50, 'a') WHERE id = 1;
+UPDATE behind SET v = v || hex(3000, 'b') WHERE id = 1;
+SET sliced.compression = pglz;
+UPDATE behind SET v = v || repeat('abc', 6000) WHERE id = 2;
+INSERT INTO behind SELECT 3, NULL, jsonb_build_object('a', hex(9000, 'a'), 'b', hex(9000, 'b'), 'n', 1);
+SET sliced.compression = zstd;
+UPDATE behind SET v = v || hex(20000, 'c') WHERE id = 2;
+CREATE TABLE before USING heap AS TABLE behind;
+CREATE VIEW others AS SELECT id, count(*) FILTER (WHERE start = 131072 AND raw_bytes = 50) AS tails, count(*) FILTER (WHERE codec = 'pglz') > 0 AS pglz,
+    count(*) FILTER (WHERE codec = 'none' AND raw_bytes > 4000) > 0 AS long FROM behind, LATERAL (SELECT * FROM sliced.inspect(v) UNION ALL SELECT * FROM sliced.inspect(j)) s GROUP BY 1 ORDER BY 1;
+SELECT * FROM others;
+CALL sliced.convert('behind');
+SELECT * FROM others;
+CALL sliced.convert('behind');
+SELECT count(*), bool_and((b.v, b.j) IS NOT DISTINCT FROM (o.v, o.j)) FROM behind b JOIN before o USING (id);
+RESET sliced.compression;
 SET client_min_messages = warning;
 DROP SCHEMA conv CASCADE;
 DROP ROLE regress_sliced_owner, regress_sliced_other;

@@ -316,6 +316,13 @@ CREATE TABLE narrow (id int, code varchar(10)) USING sliced;
 SELECT * FROM sliced.train('narrow');
 SELECT sliced.train('narrow', 'id');
 SELECT sliced.train('narrow', 'code');
+-- the end of a value may be shorter than the name of a dictionary
+CREATE TABLE ends (id int, v text) USING sliced WITH (toast_tuple_target = 128, autovacuum_enabled = off);
+INSERT INTO ends SELECT i, document(i)::text FROM generate_series(1, 400) i;
+SELECT col, dictionary IS NOT NULL AS made FROM sliced.train('ends', 'v');
+INSERT INTO ends SELECT 1000 + i, left(repeat(document(7)::text, 40), 131072 + i) FROM generate_series(1, 12) i;
+SELECT count(*), bool_and(v = left(repeat(document(7)::text, 40), 131072 + id - 1000)) FROM ends WHERE id > 1000;
+
 CREATE ROLE sliced_stranger;
 GRANT USAGE ON SCHEMA dictionaries TO sliced_stranger;
 CREATE TABLE theirs (id int, doc jsonb) PARTITION BY RANGE (id);

@@ -91,6 +91,32 @@ UPDATE dense SET v = changed.v FROM changed;
 SELECT replaced, changed, dense.v = changed.v AS same FROM sliced.stat_columns, dense, changed WHERE rel = 'dense' AND col = 'v';
 DROP TABLE dense, changed;
 -- bytes that are no jsonb: a container without room for its entries, at the end of a document
+-- many edits of a value that has been edited where a sample of what is stored is taken
+CREATE TABLE sampled (v text) USING sliced;
+ALTER TABLE sampled ALTER v SET STORAGE external;
+INSERT INTO sampled SELECT string_agg(md5(i::text) || ' word ' || repeat(md5(i::text), 4), '' ORDER BY i) FROM generate_series(1, 320) i;
+CREATE TABLE core USING heap AS TABLE sampled;
+UPDATE sampled SET v = overlay(v PLACING repeat('literal', 30) FROM 6540 FOR 210);
+UPDATE core SET v = overlay(v PLACING repeat('literal', 30) FROM 6540 FOR 210);
+SELECT object AS shared FROM sampled, sliced.inspect(v) WHERE codec <> 'node' LIMIT 1 \gset
+UPDATE sampled SET v = replace(v, ' word ', ' WORD ');
+UPDATE core SET v = replace(v, ' word ', ' WORD ');
+SELECT s.v = c.v AS same, :shared IN (SELECT object FROM sampled, sliced.inspect(v)) AS shared FROM sampled s, core c;
+DROP TABLE sampled, core;
+
+-- what one column's values have in common says nothing of another column, even the 64th behind it
+CREATE TABLE many_columns (c1 text) USING sliced;
+DO $$ BEGIN EXECUTE (SELECT 'ALTER TABLE many_columns ' || string_agg(format('ADD c%s text', i), ', ') FROM generate_series(2, 65) i); END $$;
+ALTER TABLE many_columns ALTER c1 SET STORAGE external, ALTER c65 SET STORAGE external;
+CREATE FUNCTION other(seed int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(md5(seed || '.' || i), '') FROM generate_series(1, 600) i $$;
+INSERT INTO many_columns (c1, c65) VALUES (other(0), other(0));
+DO $$ BEGIN FOR i IN 1 .. 12 LOOP UPDATE many_columns SET c1 = other(i); END LOOP; END $$;
+SELECT object AS shared FROM many_columns, sliced.inspect(c65) LIMIT 1 \gset
+UPDATE many_columns SET c65 = overlay(other(0) PLACING 'edited' FROM 9000);
+SELECT c1 = other(12) AND c65 = overlay(other(0) PLACING 'edited' FROM 9000) AS same, :shared IN (SELECT object FROM many_columns, sliced.inspect(c65)) AS shared FROM many_columns;
+DROP TABLE many_columns;
+DROP FUNCTION other;
+
 CREATE CAST (bytea AS jsonb) WITHOUT FUNCTION;
 CREATE TABLE broken (id int, v jsonb) USING sliced;
 -- an array of an array of 3,000 bytes, which says that it has one element, and of one of 4 bytes, which says so too
@@ -98,6 +124,15 @@ INSERT INTO broken SELECT 1, (decode('02000040' || 'b80b0050' || '04000050', 'he
     (SELECT substr(decode('01000040' || string_agg(md5(i::text), ''), 'hex'), 1, 3000) FROM generate_series(1, 200) i) || decode('01000040', 'hex'))::jsonb;
 UPDATE broken SET v = jsonb_build_array((SELECT jsonb_agg(md5(i::text)) FROM generate_series(1, 100) i), (SELECT jsonb_agg(md5(i::text)) FROM generate_series(1, 100) i));
 SELECT jsonb_array_length(v), jsonb_array_length(v->1) FROM broken;
+-- a list that has moved, but for a word that core would have written in another way
+CREATE CAST (jsonb AS bytea) WITHOUT FUNCTION;
+TRUNCATE broken;
+INSERT INTO broken SELECT 2, jsonb_agg(md5(i::text)) FROM generate_series(1, 1500) i;
+CREATE TABLE intended USING heap AS SELECT overlay(jsonb_set(v, '{0}', '"another text"')::bytea PLACING '\x20000000'::bytea FROM 1 + 4 * (1 + 320)) AS bytes FROM broken;
+UPDATE broken SET v = bytes::jsonb FROM intended;
+SELECT v::bytea = bytes AS same, v->320 = to_jsonb(md5('321')) AS right FROM broken, intended;
+DROP TABLE intended;
+DROP CAST (jsonb AS bytea);
 DROP TABLE broken;
 DROP CAST (bytea AS jsonb);
 SELECT * FROM sliced.verify('other');

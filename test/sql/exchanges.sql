@@ -136,6 +136,10 @@ SET search_path = exch;
 SELECT set_config('dynamic_library_path', '/nowhere:' || current_setting('dynamic_library_path'), false) \gset
 SELECT bool_and(works) FROM sliced.toaster_functions;
 RESET dynamic_library_path;
+-- (a setting of Debian's servers)
+SELECT count(set_config(name, '/nowhere', false)) <= 1 AS set FROM pg_settings WHERE name = 'extension_destdir';
+SELECT bool_and(works) FROM sliced.toaster_functions;
+SELECT count(set_config(name, boot_val, false)) <= 1 AS set FROM pg_settings WHERE name = 'extension_destdir';
 SET sliced.check_toasters = on;
 
 -- ---- every kind of function of ours, and of argument ----

@@ -180,6 +180,27 @@ SELECT id, much.doc::text = (CASE id WHEN 1 THEN core.doc || (SELECT jsonb_objec
     WHEN 2 THEN core.doc - (SELECT array_agg('k' || i * 6) FROM generate_series(1, 1000) i)
     ELSE replace(core.doc::text, '8f1', 'a word')::jsonb END)::text AS same FROM much, core ORDER BY id;
 
+-- subscripts of paths that are calculated; subscripts that are NULL, beside a new value that is not evaluated then
+CREATE TABLE looked_at (id int, doc jsonb);
+INSERT INTO looked_at SELECT 1, jsonb_build_object('list', jsonb_agg(md5(i::text)), 'n', 1) FROM generate_series(1, 1000) i;
+INSERT INTO looked_at SELECT 2, to_jsonb(string_agg(md5(i::text), '')) FROM generate_series(1, 300) i;
+CREATE TABLE looked_at_in_core USING heap AS TABLE looked_at;
+SELECT path, jsonb_path_query_array(t.doc, path) = jsonb_path_query_array(c.doc, path) AS same, jsonb_array_length(jsonb_path_query_array(t.doc, path))
+    FROM looked_at t, looked_at_in_core c, unnest(ARRAY['$.list[(1.7).floor()]', '$.list[1, (2.7).ceiling(), (-3).abs() to 9]', '$.list[last - 1]']::jsonpath[]) path WHERE t.id = 1 AND c.id = 1;
+CREATE FUNCTION evaluated() RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'evaluated'; RETURN '7'; END $$;
+UPDATE looked_at SET doc[NULL] = evaluated() WHERE id = 1;
+UPDATE looked_at_in_core SET doc[NULL] = evaluated() WHERE id = 1;
+-- a text becomes the first element
+UPDATE looked_at SET doc = doc || '1' WHERE id = 2;
+UPDATE looked_at_in_core SET doc = doc || '1' WHERE id = 2;
+-- a list is replaced by a much shorter one, a much longer one, and one like it
+CREATE FUNCTION list(n int, seed text) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_agg(md5(seed || i)) FROM generate_series(1, n) i $$;
+SELECT format('UPDATE %s SET doc = jsonb_set(doc, ''{list}'', list(%s, '''')) WHERE id = 1', tab, n) FROM unnest(ARRAY[120, 900, 910]) n, unnest(ARRAY['looked_at', 'looked_at_in_core']) tab
+\gexec
+UPDATE looked_at SET doc = jsonb_set(doc, '{n}', list(200, 'n')) WHERE id = 1;
+UPDATE looked_at_in_core SET doc = jsonb_set(doc, '{n}', list(200, 'n')) WHERE id = 1;
+SELECT id, t.doc = c.doc AS same, jsonb_typeof(t.doc), jsonb_array_length(t.doc->'list') FROM looked_at t JOIN looked_at_in_core c USING (id) ORDER BY 1;
+
 -- functions that nobody should call by name
 SELECT sliced_functions.edit_jsonb_subscript('{}', '1', true, VARIADIC NULL::text[]);
 SELECT sliced_functions.edit_jsonb_subscript('{}', '1', true, VARIADIC '{}'::text[]);

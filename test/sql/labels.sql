@@ -169,6 +169,21 @@ SELECT 'doc', * FROM stored('leaf', 'doc') UNION ALL SELECT 'body', * FROM store
 ALTER TABLE leaf ALTER body SET COMPRESSION pglz;
 SELECT sliced.alter_table('leaf', 'compression=none');
 SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'leaf';
+-- ... and than a label of a column of the partitioned table
+BEGIN;
+SELECT sliced.alter_table('leaf', NULL), sliced.alter_column('middle', 'body', 'compression=zstd'), sliced.alter_column('middle', 'doc', 'compression=zstd');
+SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'leaf';
+SELECT sliced.alter_column('leaf', 'body', 'compression=zstd');
+SELECT col, compression, compression_from FROM sliced.columns WHERE rel = 'leaf';
+ROLLBACK;
+-- a toaster for columns of any type, of one type, and of one that is the same inside
+BEGIN;
+CREATE TABLE types (t text, v varchar, j jsonb) USING sliced;
+SELECT sliced.alter_table('types', 'toaster=jsonb');
+SELECT sliced.alter_column('types', 't', 'toaster=plain'), sliced.alter_column('types', 'v', 'toaster=text');
+SELECT col, toaster, toaster_from FROM sliced.columns WHERE rel = 'types';
+SELECT sliced.alter_column('types', 't', 'toaster=jsonb');
+ROLLBACK;
 -- each option by itself; the column's own COMPRESSION is nearer than a label of the root's column
 SELECT sliced.alter_column('root', 'body', 'compression=zstd, level=3, dictionary=on'), sliced.alter_column('leaf', 'doc', 'level=2, dictionary=off'),
     sliced.alter_table('leaf', 'compression=zstd, level=5, dictionary=auto');

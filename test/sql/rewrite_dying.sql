@@ -57,3 +57,18 @@ VACUUM FULL wide;
 SELECT * FROM sliced.verify('wide');
 DROP TABLE wide;
 DROP FUNCTION dense;
+
+-- the order of a rewrite is calculated by a function that writes values itself
+CREATE TABLE written (v text) USING sliced;
+CREATE FUNCTION long(i int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(md5(i * j || ''), '') FROM generate_series(1, 200) j $$;
+CREATE FUNCTION writes(i int) RETURNS void LANGUAGE sql VOLATILE AS $$ INSERT INTO public.written SELECT public.long(i) $$;
+CREATE FUNCTION place(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM public.writes(i); RETURN -i; END $$;
+CREATE TABLE ordered (id int, v text) USING sliced;
+INSERT INTO ordered SELECT i, long(i) FROM generate_series(1, 5) i;
+CREATE INDEX ordered_place ON ordered (place(id));
+CLUSTER ordered USING ordered_place;
+SELECT count(*) > 5 AS some, min(length(v)), max(length(v)) FROM written;
+SELECT string_agg(id::text, ' ' ORDER BY ctid) AS ids, bool_and(v = long(id)) AS same FROM ordered;
+SELECT count(*) AS kept FROM pg_backend_memory_contexts WHERE name = 'sliced rows';
+DROP TABLE written, ordered;
+DROP FUNCTION long, writes, place;

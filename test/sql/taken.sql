@@ -153,6 +153,18 @@ SELECT bool_and(e.v = jsonb_set(d.v, '{b}', '"new"') || '{"more": 1}') FROM d JO
 UPDATE e SET v = d.v FROM d WHERE d.id = e.id;
 SELECT bool_and(e.v = d.v) FROM d JOIN e USING (id);
 
+-- What looks back at a dictionary stays with it.
+CREATE TABLE with_dictionary (id int, v jsonb) USING sliced WITH (autovacuum_enabled = off);
+INSERT INTO with_dictionary SELECT i, jsonb_build_object('a', string_agg(md5(i * j || '') || ' the same words in all of these documents ', ''), 'n', i)
+    FROM generate_series(1, 40) i, generate_series(1, 250) j GROUP BY i;
+SELECT col, dictionary IS NOT NULL AS made FROM sliced.train('with_dictionary', 'v');
+VACUUM FULL with_dictionary;
+SELECT count(*) > 0 AS some FROM with_dictionary, sliced.inspect(v) WHERE codec ~ 'dictionary';
+CREATE TABLE without (LIKE with_dictionary) USING sliced;
+INSERT INTO without SELECT * FROM with_dictionary;
+SELECT count(*), bool_and(a.v = b.v) FROM without a JOIN with_dictionary b USING (id);
+SELECT count(*) FROM without, sliced.inspect(v) WHERE codec ~ 'dictionary';
+
 -- a whole table, there and back; what was taken can be changed like any
 CREATE TABLE moved (LIKE lz4 INCLUDING ALL) USING heap;
 INSERT INTO moved SELECT * FROM lz4;

@@ -665,6 +665,25 @@ forged_nodes(void)
 				   "\xfd\xff\xff\xff\x0f\x00"));
 }
 
+static bool
+read_nothing(void *arg, uint32 start, uint32 len, char *dst)
+{
+	return false;
+}
+
+/* A list with words that cannot be read has no end. */
+static void
+unreadable_lists(void)
+{
+	SlicedList	list = {.end = 7};
+	uint32		end;
+	char		word[4];
+
+	check(sliced_list_find_end(&list, 0, read_nothing, NULL, &end) && end == 7);
+	check(!sliced_list_find_end(&list, sizeof(word), read_nothing, NULL, &end));
+	check(!sliced_list_read(&list, sizeof(word), sizeof(word), word, read_nothing, NULL));
+}
+
 /* Cutting ends, never makes a row too large, and wastes little. */
 static void
 cutting(void)
@@ -744,6 +763,7 @@ main(void)
 	run_test(forged_roots);
 	run_test(nodes);
 	run_test(forged_nodes);
+	run_test(unreadable_lists);
 	run_test(cutting);
 	run_test(checksums);
 	run_test(pointers);
