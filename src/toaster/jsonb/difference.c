@@ -117,14 +117,12 @@ add_new(DocumentComparison *c, const char *bytes, uint32 len)
 static void
 add_same(DocumentComparison *c, uint32 at, const char *bytes, uint32 len)
 {
-	if (c->same_len == 0 || c->same_at + c->same_len != at)
+	if (c->same_len == 0 || c->same_at + c->same_len != at || c->same + c->same_len != bytes)
 	{
 		flush_same(c);
 		c->same = bytes;
 		c->same_at = at;
 	}
-	/* whatever else is added, in the order of the new document, comes behind a flush */
-	Assert(c->same + c->same_len == bytes);
 	c->same_len += len;
 }
 
