@@ -317,11 +317,11 @@ sliced_report_places(StringInfo page, const SlicedReport *report)
 /* The columns of the query. */
 enum
 {
-	OF_TABLE = 1, OF_COLUMN, TABLE_OID, STORED, APPENDED, CHANGED, UNCHANGED, ANEW, RAW, WRITTEN
+	OF_TABLE = 1, OF_COLUMN, TABLE_OID, STORED, APPENDED, CHANGED, UNCHANGED, ANEW, WRITTEN
 };
 
 #define CHANGES_QUERY \
-	"SELECT rel, col::text, relid, stored - anew, appended, changed, unchanged, anew, raw_bytes, stored_bytes" \
+	"SELECT rel, col::text, relid, stored - anew, appended, changed, unchanged, anew, stored_bytes" \
 	" FROM sliced.stat_columns," \
 	" LATERAL (SELECT replaced + replaced_core + anew_short + anew_new AS anew) a" \
 	" WHERE stored + appended + changed + unchanged > 0" \
@@ -336,9 +336,12 @@ number(HeapTuple row, TupleDesc desc, int column)
 	return isnull ? 0 : DatumGetInt64(value);
 }
 
-/* Average bytes of a value of the column stored outside its row; 0 if not known. */
+/*
+ * Average bytes of a value of the column outside its row, compressed as well as the
+ * table would be; 0 if not known.
+ */
 static double
-stored_length(const SlicedReport *report, Oid relid, const char *name, double raw, double written)
+stored_length(const SlicedReport *report, Oid relid, const char *name)
 {
 	const SlicedReportTable *table = sliced_report_table(report, relid);
 
@@ -346,8 +349,8 @@ stored_length(const SlicedReport *report, Oid relid, const char *name, double ra
 	{
 		const SlicedEstimateColumn *is = &table->columns[i].is;
 
-		if (strcmp(table->columns[i].name, name) == 0 && is->outside > 0 && raw > 0)
-			return is->outside_raw / is->outside * Min(written / raw, 1);
+		if (strcmp(table->columns[i].name, name) == 0 && is->outside > 0)
+			return is->outside_raw / is->outside * Min(table->anew / table->raw, 1);
 	}
 	return 0;
 }
@@ -376,7 +379,7 @@ changes_of(StringInfo page, const SlicedReport *report, HeapTuple row, TupleDesc
 		 psprintf("%s, %s of them changed in part", sliced_pretty_number(values),
 				  sliced_pretty_number(parts[1].value + parts[2].value)));
 	whole = values * stored_length(report, DatumGetObjectId(SPI_getbinval(row, desc, TABLE_OID, &isnull)),
-								   name, number(row, desc, RAW), written);
+								   name);
 	line(page, NULL, "written", &(SlicedBarPart) {written, "then"}, 1, Max(whole, written),
 		 sliced_pretty_bytes(written));
 	if (whole > 1.05 * written)
