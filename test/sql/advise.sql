@@ -41,7 +41,8 @@ CREATE TABLE empty (t text) USING sliced;
 SELECT * FROM sliced.estimate('numbers_only');
 SELECT rel, topic, advice FROM unnest('{numbers_only,sliced_numbers,empty}'::text[]) t, sliced.advise(t::regclass);
 -- a page is looked at, however little time there is
-CREATE TABLE pages AS SELECT i AS id, repeat('x', 100) AS t FROM generate_series(1, 400) i;
+CREATE TABLE pages (id int, t text) USING heap;
+INSERT INTO pages SELECT i, repeat('x', 100) FROM generate_series(1, 400) i;
 SELECT codec IS NULL AS present, count(*) > 0 AS estimated, bool_and(rows > 0) AS rows FROM sliced.estimate('pages', '1 microsecond') WHERE col IS NULL GROUP BY 1 ORDER BY 1;
 -- much of a short table is dead: that is not worth a word
 CREATE TABLE dead (id int, t text) USING sliced WITH (autovacuum_enabled = off);
