@@ -165,6 +165,20 @@ on() {
     (server_use "$1" && shift && sql "$@")
 }
 
+# holder_begin SQL: a session that has a transaction open until holder_end SQL ends it.
+holder_begin() {
+    local line
+    coproc HOLDER { as_user "$PGS_BINDIR/psql" -X -q -A -t; }
+    holder=$HOLDER_PID
+    echo "BEGIN; $1; \! echo began" >&"${HOLDER[1]}"
+    while read -r line <&"${HOLDER[0]}" && [ "$line" != began ]; do :; done
+}
+
+holder_end() {
+    echo "$1; COMMIT; \q" >&"${HOLDER[1]}"
+    wait "$holder"
+}
+
 # is GOT EXPECTED NAME: one test.
 is() {
     if [ "$1" = "$2" ]; then

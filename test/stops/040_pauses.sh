@@ -21,11 +21,7 @@ END
 
 # update VALUE END: a session updates a row and comes no further than to the row.
 update() {
-    coproc HOLDER { as_user "$PGS_BINDIR/psql" -X -q -A -t; }
-    holder=$HOLDER_PID
-    echo 'SELECT pg_advisory_lock(1); \! echo held' >&"${HOLDER[1]}"
-    local line
-    while read -r line <&"${HOLDER[0]}" && [ "$line" != held ]; do :; done
+    holder_begin 'SELECT pg_advisory_xact_lock(1)'
     sql -c "BEGIN; INSERT INTO padding SELECT dense(1000, i) FROM generate_series(1, 40) i; SET LOCAL sliced.stop_at = 'update.row-updated:pause:1';
         UPDATE t SET a = $1 WHERE id = 1; $2" >"$PGS_TMP/writer" 2>&1 &
     writer=$!
@@ -33,8 +29,7 @@ update() {
 }
 
 go_on() {
-    echo '\q' >&"${HOLDER[1]}"
-    wait "$holder"
+    holder_end 'SELECT'
     wait "$writer" || true
 }
 

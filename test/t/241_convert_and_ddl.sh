@@ -29,20 +29,6 @@ CREATE FUNCTION left_over() RETURNS SETOF regclass LANGUAGE plpgsql AS $$ DECLAR
 END $$;
 END
 
-# A session that has a transaction open until it is told to end it.
-begin() {
-    coproc HOLDER { as_user "$PGS_BINDIR/psql" -X -q -A -t; }
-    holder=$HOLDER_PID
-    echo "BEGIN; $1; \! echo began" >&"${HOLDER[1]}"
-    local line
-    while read -r line <&"${HOLDER[0]}" && [ "$line" != began ]; do :; done
-}
-
-end() {
-    echo "$1; COMMIT; \q" >&"${HOLDER[1]}"
-    wait "$holder"
-}
-
 # convert TABLE: in the background, until it waits for rows
 convert() {
     as_user "$PGS_BINDIR/psql" -X -q -v VERBOSITY=terse -c "CALL sliced.convert('$1', max_wait => 600)" >"$PGS_TMP/of_$1" 2>&1 &
@@ -55,57 +41,57 @@ convert() {
 }
 
 # A function in an index expression waits as well, so an index build may come while convert sleeps.
-begin "UPDATE t SET a = 'short' WHERE id = 4"
+holder_begin "UPDATE t SET a = 'short' WHERE id = 4"
 convert t
 sql -c 'CREATE INDEX CONCURRENTLY i ON t (md5(a))' >"$PGS_TMP/index" 2>&1 &
 index=$!
 sleep 1
-end 'SELECT'
+holder_end 'SELECT'
 wait "$converts" "$index"
 is "$(cat "$PGS_TMP/index")$(sql -c 'SELECT count(*) FROM pg_index WHERE NOT indisvalid')" 0 "an index is built meanwhile"
 
 sql -c "UPDATE t SET a = dense(9000, id)" -c "VACUUM FULL t" -c 'ALTER TABLE t SET ACCESS METHOD heap' -c "SELECT sliced.adopt('t')" >/dev/null
-begin "UPDATE t SET a = 'short' WHERE id = 4"
+holder_begin "UPDATE t SET a = 'short' WHERE id = 4"
 convert t
-end 'DROP INDEX i; ALTER TABLE t ALTER a TYPE int USING 1'
+holder_end 'DROP INDEX i; ALTER TABLE t ALTER a TYPE int USING 1'
 wait "$converts" || true
 is "$(grep -c ERROR "$PGS_TMP/of_t")" 0 "the toast relation goes"
 is "$(sql -c 'SELECT count(*), sum(a) FROM t')" '4|4' "the rows are as they were made"
 
 sql -c 'ALTER TABLE t ALTER a TYPE text' -c 'UPDATE t SET a = dense(9000, id)' -c 'ALTER TABLE t SET ACCESS METHOD heap' -c "SELECT sliced.adopt('t')" >/dev/null 2>&1
-begin 'SELECT id FROM t WHERE id = 4 FOR UPDATE'
+holder_begin 'SELECT id FROM t WHERE id = 4 FOR UPDATE'
 convert t
-end 'TRUNCATE t'
+holder_end 'TRUNCATE t'
 wait "$converts" || true
 is "$(grep -c ERROR "$PGS_TMP/of_t")" 0 "the blocks go"
 
 for what in 'DROP TABLE p2' 'ALTER TABLE p2 SET ACCESS METHOD heap'; do
     sql -c 'SELECT partitions()' -c "SELECT sliced.adopt('p1'), sliced.adopt('p2'), sliced.adopt('p3')" >/dev/null 2>&1
-    begin 'SELECT id FROM p1 FOR UPDATE'
+    holder_begin 'SELECT id FROM p1 FOR UPDATE'
     convert root p1
     sql -c "$what"
-    end 'SELECT'
+    holder_end 'SELECT'
     wait "$converts" || true
     is "$(grep -c ERROR "$PGS_TMP/of_root")" 0 "$what meanwhile"
     is "$(sql -c "SELECT n FROM left_over() n WHERE n::text <> 'p2'")" "" "the other partitions are converted"
 done
 
 sql -c 'SELECT partitions()' -c 'INSERT INTO root VALUES (1, dense(9000, 4))' -c "SELECT sliced.adopt('p1'), sliced.adopt('p2'), sliced.adopt('p3')" >/dev/null 2>&1
-begin 'SELECT id FROM p1 LIMIT 1 FOR UPDATE'
+holder_begin 'SELECT id FROM p1 LIMIT 1 FOR UPDATE'
 convert root p1
-end 'DROP TABLE p1'
+holder_end 'DROP TABLE p1'
 wait "$converts" || true
 is "$(grep -c ERROR "$PGS_TMP/of_root")" 0 "the partition that is being converted goes"
 is "$(sql -c 'SELECT * FROM left_over()')" "" "and the others are converted"
 
 sql -c 'SELECT partitions()' -c "SELECT sliced.adopt('p1'), sliced.adopt('p2'), sliced.adopt('p3')" >/dev/null 2>&1
-begin 'SELECT id FROM p1 FOR UPDATE'
+holder_begin 'SELECT id FROM p1 FOR UPDATE'
 convert p1
 first=$converts
 is "$(as_user "$PGS_BINDIR/psql" -X -q -v VERBOSITY=terse -c "CALL sliced.convert('root')" 2>&1 | grep -E 'ERROR|WARNING')" \
     'WARNING:  another session is converting "p1"' "a partition that is converted already"
 is "$(sql -c 'SELECT * FROM left_over()')" p1 "the other partitions are converted"
-end 'SELECT'
+holder_end 'SELECT'
 wait "$first"
 is "$(sql -c 'SELECT * FROM left_over()')" "" "and that one by its own conversion"
 is "$(sql -c 'CREATE TABLE to_come (id int, v text) PARTITION BY RANGE (id)' -c "SELECT sliced.adopt('to_come')" 2>&1 |
